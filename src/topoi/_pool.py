@@ -1,0 +1,47 @@
+"""Work on blocks, on one thread or many: the result never depends on how many."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import TypeVar
+
+from topoi.errors import ParameterError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def resolve_n_jobs(n_jobs: int | None) -> int:
+    """Number of threads that scikit-learn's `n_jobs` means: None is 1, −1 is all cores, −2 all but one."""
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise ParameterError("n_jobs", "0 threads cannot work; use 1, more, or -1 for all cores")
+    cores = os.cpu_count() or 1
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+class Pool:
+    """Threads that run kernels (which release the GIL) over blocks, answers in block order."""
+
+    def __init__(self, n_jobs: int | None = 1) -> None:
+        self.n_jobs = resolve_n_jobs(n_jobs)
+        self._executor = ThreadPoolExecutor(self.n_jobs) if self.n_jobs > 1 else None
+
+    def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
+        """[work(item) for item in items], possibly at the same time."""
+        if self._executor is None:
+            return [work(item) for item in items]
+        return list(self._executor.map(work, items))
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._executor is not None:
+            self._executor.shutdown()

@@ -1,0 +1,24 @@
+"""Errors that say what is wrong, where it is and what to do. All are ValueErrors, as scikit-learn users expect."""
+
+from __future__ import annotations
+
+
+class TopoiError(Exception):
+    """Base of every error that topoi raises on purpose."""
+
+
+class CorpusError(TopoiError, ValueError):
+    """Input documents that cannot be used; `row` and `column` say where, when one cell is to blame."""
+
+    def __init__(self, message: str, row: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row
+        self.column = column
+
+
+class ParameterError(TopoiError, ValueError):
+    """A parameter that cannot be used; `parameter` is its name."""
+
+    def __init__(self, parameter: str, message: str) -> None:
+        super().__init__(f"{parameter}: {message}")
+        self.parameter = parameter

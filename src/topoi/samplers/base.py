@@ -1,0 +1,81 @@
+"""What a sampler is: a small class that moves the topics of a state once over all tokens.
+
+A sweep has two parts. `begin` makes whatever is fixed during the sweep (a word factor, proposal tables). `block` moves
+the tokens of a range of documents with a random stream of its own. A parallel sampler's blocks see nothing of each
+other, so they may run at the same time; a sequential sampler's blocks run in order and keep live counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._pool import Pool
+from topoi._rng import TOPICS, new_stream
+from topoi._simd import padded
+from topoi.state import State
+
+
+class Sampler:
+    """Base of all samplers. Class attributes declare what a method is; the tests hold every sampler to them."""
+
+    name: ClassVar[str]
+    #: Leaves the posterior of LDA unchanged (the joint with φ where the word factor is a variable of the chain).
+    exact: ClassVar[bool]
+    #: Blocks of documents may run at the same time.
+    parallel: ClassVar[bool]
+    #: Where the word factor comes from: live counts, a Dirichlet or urn draw, or counts frozen for the sweep.
+    factor: ClassVar[Literal["collapsed", "dirichlet", "urn", "delayed"]]
+    #: How a topic is drawn: from the conditional itself, or by Metropolis–Hastings.
+    draw: ClassVar[Literal["gibbs", "mh"]]
+    #: Work per token, in words.
+    cost: ClassVar[str]
+    reference: ClassVar[str]
+    #: For inexact samplers: the largest total variation between stationary distribution and posterior that the
+    #: enumerated test corpora may show.
+    bias: ClassVar[float] = 0.0
+
+    def __init__(self, state: State, pool: Pool | None = None) -> None:
+        self.state = state
+        self.pool = pool or Pool(1)
+        self.alpha = padded(state.alpha, state.real)
+
+    def refresh_priors(self) -> None:
+        """Take over α and β from the state after they were learned."""
+        self.alpha = padded(self.state.alpha, self.state.real)
+
+    def begin(self) -> None:
+        """Make what is fixed during the coming sweep."""
+
+    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
+        """Move the tokens of documents first … last − 1."""
+        raise NotImplementedError
+
+    def sweep(self) -> dict[str, float]:
+        """Move every token once; returns diagnostics of the sweep."""
+        state = self.state
+        self.begin()
+        ptr = state.corpus.block_ptr
+
+        def work(block: int) -> Any:
+            stream = new_stream(state.seed, TOPICS, state.sweep, block)
+            return self.block(int(ptr[block]), int(ptr[block + 1]), stream)
+
+        pool = self.pool if self.parallel else Pool(1)
+        answers = pool.map(work, range(len(ptr) - 1))
+        state.sweep += 1
+        return self.summary(answers)
+
+    def summary(self, answers: list[Any]) -> dict[str, float]:
+        """Diagnostics of a sweep from what its blocks returned."""
+        return {}
+
+    def kept_counts(self) -> NDArray[Any] | None:
+        """Word–topic counts (V, K) that the sampler keeps up to date, base included; None if it keeps none."""
+        return None
+
+    def word_factor(self) -> NDArray[np.float64] | None:
+        """The word factor φ (V, K) that is fixed during the sweep, after `begin`; None where counts are live."""
+        return None

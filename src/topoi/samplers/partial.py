@@ -1,0 +1,65 @@
+"""Partially collapsed Gibbs sampling: θ integrated out, φ drawn once per sweep.
+
+    φ_k ~ Dirichlet(n_·k + β),    then    p(z_i = k | rest) ∝ (n_dk⁻ + α_k) · φ_wk
+
+Given φ the documents are independent: the sweep is parallel and still exact. Trick: the conditional splits into a part
+over the topics of the document, O(K_d), and the prior's part whose mass is known per word (Magnusson et al. keep alias
+tables for it; walking the row when it is hit, which is rare, costs less than building V tables of K entries).
+Drawing φ costs O(VK) per sweep. For few topics all are weighed at once, which is quicker.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._pool import Pool
+from topoi.samplers._fixed import sweep_dense, sweep_sparse
+from topoi.samplers.base import Sampler
+from topoi.state import State
+from topoi.tables import DenseFactor, fill_dirichlet, fill_prior_mass
+
+# Weighing all topics beats walking the document's up to here (docs/performance.md).
+DENSE_UP_TO = 256
+
+
+class Partial(Sampler):
+    """Partially collapsed sampler with a Dirichlet word factor."""
+
+    name = "partial"
+    exact = True
+    parallel = True
+    factor = "dirichlet"
+    draw = "gibbs"
+    cost = "O(topics in the document), and O(V·K) per sweep for φ"
+    reference = "Magnusson, Jonsson, Villani & Broman (2018), Sparse partially collapsed MCMC, JCGS 27"
+
+    def __init__(self, state: State, pool: Pool | None = None, dense_up_to: int = DENSE_UP_TO) -> None:
+        super().__init__(state, pool)
+        self.dense = state.n_topics <= dense_up_to
+        self.phi = DenseFactor.empty(state)
+        self.prior_mass = np.zeros(0 if self.dense else state.corpus.n_words)
+
+    def fill(self) -> None:
+        """Draw the word factor of this sweep."""
+        fill_dirichlet(self.state, self.phi, self.pool)
+
+    def begin(self) -> None:
+        """Draw φ given the topics, and the masses of the prior's part."""
+        self.fill()
+        if not self.dense:
+            fill_prior_mass(self.state, self.phi, self.prior_mass, self.pool)
+
+    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> None:
+        """Move the tokens of documents first … last − 1 given φ."""
+        corpus, phi = self.state.corpus, self.phi
+        tokens = (corpus.words, corpus.doc_ptr, first, last, self.state.z, phi.table, phi.offset, phi.scale)
+        if self.dense:
+            sweep_dense(*tokens, self.alpha, stream)
+        else:
+            sweep_sparse(*tokens, self.alpha, self.prior_mass, stream)
+
+    def word_factor(self) -> NDArray[np.float64]:
+        """φ of the sweep as an array (V, K)."""
+        phi = (self.phi.table.astype(np.float64) + self.phi.offset) * self.phi.scale
+        return phi[:, : self.state.n_topics]

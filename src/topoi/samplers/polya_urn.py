@@ -1,0 +1,141 @@
+"""Pólya Urn LDA: partially collapsed, with a φ that is sparse because it is made of Poisson counts.
+
+    c_wk ~ Poisson(n_wk + β),   φ_wk = c_wk / Σ_w c_wk,   then   p(z_i = k | rest) ∝ (n_dk⁻ + α_k) · φ_wk
+
+Most c_wk with n_wk = 0 are 0 and are jumped over (the gaps between the others are geometric), so that φ costs O(tokens)
+to draw and to store. A token costs O(min(K_d, K_w)): the sum over n_dk⁻ φ_wk walks the document's topics or the word's,
+whichever are fewer. Approximate: the urn tends to the Dirichlet as counts grow (Theorem 4 of the paper).
+
+A rare word may draw c_wk = 0 for every topic (probability e^−(n_w + Kβ)). Its tokens then keep their topics; the sweep
+reports how many (`tokens_kept`). The paper does not say what to do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._jit import kernel
+from topoi._rng import uniform
+from topoi.samplers._document import add_topic, clear_document, list_document, remove_topic
+from topoi.samplers.base import Sampler
+from topoi.urn import draw_urn
+
+# Looking a topic up in a sorted row costs about this many steps of walking one.
+LOOK_UP = 4
+
+
+@kernel
+def find(topics: Any, lo: Any, hi: Any, k: Any) -> Any:
+    """Position of topic k in topics[lo:hi] (sorted), or −1."""
+    end = hi
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if topics[middle] < k:
+            lo = middle + 1
+        else:
+            hi = middle
+    if lo < end and topics[lo] == k:
+        return lo
+    return -1
+
+
+@kernel
+def sweep_documents(
+    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, topics: Any, phi: Any, start: Any, mass: Any,
+    alpha: Any, stream: Any,
+) -> Any:  # fmt: skip
+    """Move every token of documents first … last − 1 given φ; returns how many kept their topic for want of φ."""
+    n_topics = alpha.shape[0]
+    n_d = np.zeros(n_topics, np.int32)
+    active = np.zeros(n_topics, np.int64)
+    place = np.zeros(n_topics, np.int64)
+    below = np.zeros(n_topics)
+    kept = 0
+    for d in range(first, last):
+        lo, hi = doc_ptr[d], doc_ptr[d + 1]
+        n = list_document(z, lo, hi, n_d, active, place)
+        for i in range(lo, hi):
+            w = words[i]
+            row, row_end = start[w], start[w + 1]
+            if row == row_end:
+                kept += 1
+                continue
+            old = np.int64(z[i])
+            n = remove_topic(old, n_d, active, place, n)
+            by_word = row_end - row <= LOOK_UP * n
+            total = 0.0
+            if by_word:
+                for j in range(row, row_end):
+                    total += n_d[topics[j]] * phi[j]
+                    below[j - row] = total
+            else:
+                for j in range(n):
+                    at = find(topics, row, row_end, active[j])
+                    if at >= 0:
+                        total += n_d[active[j]] * phi[at]
+                    below[j] = total
+            u = uniform(stream) * (total + mass[w])
+            j = 0
+            if u < total:
+                while u >= below[j]:
+                    j += 1
+                new = np.int64(topics[row + j]) if by_word else active[j]
+            else:
+                u = u - total
+                u = u - alpha[topics[row]] * phi[row]
+                while u >= 0.0 and row + j + 1 < row_end:
+                    j += 1
+                    u = u - alpha[topics[row + j]] * phi[row + j]
+                new = np.int64(topics[row + j])
+            n = add_topic(new, n_d, active, place, n)
+            z[i] = new
+        clear_document(n_d, active, n)
+    return kept
+
+
+class PolyaUrn(Sampler):
+    """Pólya Urn LDA."""
+
+    name = "polya_urn"
+    exact = False
+    parallel = True
+    factor = "urn"
+    draw = "gibbs"
+    cost = "O(min(topics in the document, topics of the word)), and O(tokens + βVK) per sweep for φ"
+    reference = "Terenin, Magnusson, Jonsson & Draper (2019), Pólya urn latent Dirichlet allocation, IEEE TPAMI 41"
+    bias = 0.1
+
+    def begin(self) -> None:
+        """Draw φ given the topics."""
+        self.phi = draw_urn(self.state, self.pool)
+
+    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> int:
+        """Move the tokens of documents first … last − 1 given φ."""
+        state, phi = self.state, self.phi
+        return int(
+            sweep_documents(
+                state.corpus.words,
+                state.corpus.doc_ptr,
+                first,
+                last,
+                state.z,
+                phi.topics,
+                phi.phi,
+                phi.start,
+                phi.mass,
+                state.alpha,
+                stream,
+            )  # fmt: skip
+        )
+
+    def word_factor(self) -> NDArray[np.float64]:
+        """φ of the sweep as an array (V, K)."""
+        return self.phi.to_dense(self.state.n_topics)
+
+    def summary(self, answers: list[int]) -> dict[str, float]:
+        """Tokens that kept their topic because their word drew no φ, and the entries of φ per word."""
+        entries = len(self.phi.phi) / self.state.corpus.n_words
+        return {"tokens_kept": float(sum(answers)), "phi_entries": entries}

@@ -1,0 +1,139 @@
+"""The word factor of every sampler, from the topics of the tokens: counts, frozen counts, or a Dirichlet draw.
+
+Whatever its origin, a dense word factor has one form,
+
+    φ_wk = (table[w, k] + offset) · scale[k]
+
+| factor    | table                     | offset | scale           |
+|-----------|---------------------------|--------|-----------------|
+| collapsed | live counts n_wk          | β      | 1/(n_k + Vβ)    |
+| delayed   | counts frozen for a sweep | β      | 1/(n_k + Vβ)    |
+| Dirichlet | γ_wk ~ Gamma(n_wk + β)    | 0      | 1/Σ_w γ_wk      |
+
+so that one kernel serves them all. Rows are built word by word over `corpus.by_word`: blocks of words are independent,
+which makes the work parallel and its result the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._jit import kernel
+from topoi._pool import Pool
+from topoi._rng import WORD_FACTOR, gamma, new_stream
+from topoi._simd import pad, padded
+from topoi.state import State
+
+# Below this a gamma draw cannot change a float32 sum in which some term is near 1; as a denormal it would cost time.
+NEGLIGIBLE = 1e-25
+
+
+@dataclass
+class DenseFactor:
+    """φ_wk = (table[w, k] + offset) · scale[k], rows padded to whole lanes; padded topics have scale 0."""
+
+    table: NDArray[Any]
+    offset: float
+    scale: NDArray[Any]
+
+    @staticmethod
+    def empty(state: State) -> DenseFactor:
+        """A factor of the right shape, to be filled."""
+        width = pad(state.n_topics)
+        return DenseFactor(np.zeros((state.corpus.n_words, width), state.real), 0.0, np.zeros(width, state.real))
+
+
+@kernel
+def count_word(order: Any, word_ptr: Any, w: Any, z: Any, base: Any, n: Any) -> None:
+    """Topic counts of word `w`, base included. Equivalent to ``n[:] = base[w] + bincount(z[tokens of w])``."""
+    n[:] = 0
+    if base.shape[0] > 0:
+        for k in range(base.shape[1]):
+            n[k] = base[w, k]
+    for j in range(word_ptr[w], word_ptr[w + 1]):
+        n[z[order[j]]] += 1
+
+
+@kernel
+def count_rows(order: Any, word_ptr: Any, first: Any, last: Any, z: Any, base: Any, table: Any, n_k: Any) -> None:
+    """Fill rows first … last − 1 of `table` with word–topic counts; add their sums to `n_k`."""
+    for w in range(first, last):
+        count_word(order, word_ptr, w, z, base, table[w])
+        for k in range(n_k.shape[0]):
+            n_k[k] += table[w, k]
+
+
+@kernel
+def gamma_rows(table: Any, first: Any, last: Any, beta: Any, n_topics: Any, total: Any, stream: Any) -> None:
+    """Replace counts in rows first … last − 1 by draws γ_wk ~ Gamma(n_wk + β); add their sums to `total`."""
+    for w in range(first, last):
+        for k in range(n_topics):
+            x = gamma(stream, table[w, k] + beta)
+            if x < NEGLIGIBLE:
+                x = 0.0
+            table[w, k] = x
+            total[k] += table[w, k]
+
+
+@kernel
+def prior_masses(table: Any, first: Any, last: Any, offset: Any, weight: Any, mass: Any) -> None:
+    """Mass of the prior part of each word. Equivalent to ``mass[w] = ((table[w] + offset) * weight).sum()``."""
+    for w in range(first, last):
+        total = 0.0
+        for k in range(weight.shape[0]):
+            total += (table[w, k] + offset) * weight[k]
+        mass[w] = total
+
+
+def word_blocks(state: State) -> list[tuple[int, int, int]]:
+    """(number, first word, end) of every block of words."""
+    ptr = state.corpus.word_block_ptr
+    return [(b, int(ptr[b]), int(ptr[b + 1])) for b in range(len(ptr) - 1)]
+
+
+def fill_counts(state: State, factor: DenseFactor, pool: Pool) -> NDArray[np.float64]:
+    """Put the counts of `state` into the factor (offset β, scale 1/(n_k + Vβ)); return n_k, padded."""
+    order, word_ptr = state.corpus.by_word
+
+    def work(block: tuple[int, int, int]) -> NDArray[np.float64]:
+        n_k = np.zeros(len(factor.scale))
+        count_rows(order, word_ptr, block[1], block[2], state.z, state.base_table, factor.table, n_k)
+        return n_k
+
+    n_k = np.zeros(len(factor.scale))
+    for part in pool.map(work, word_blocks(state)):
+        n_k += part  # whole numbers: the order of the sum does not matter
+    factor.offset = state.beta
+    factor.scale[: state.n_topics] = 1.0 / (n_k[: state.n_topics] + state.beta_sum)
+    return n_k
+
+
+def fill_dirichlet(state: State, factor: DenseFactor, pool: Pool) -> None:
+    """Draw φ_k ~ Dirichlet(n_·k + β) into the factor: one stream per sweep and block of words."""
+    fill_counts(state, factor, pool)
+
+    def work(block: tuple[int, int, int]) -> NDArray[np.float64]:
+        total = np.zeros(len(factor.scale))
+        stream = new_stream(state.seed, WORD_FACTOR, state.sweep, block[0])
+        gamma_rows(factor.table, block[1], block[2], state.beta, state.n_topics, total, stream)
+        return total
+
+    total = np.zeros(len(factor.scale))
+    for part in pool.map(work, word_blocks(state)):  # in block order: the same rounding on any number of threads
+        total += part
+    factor.offset = 0.0
+    factor.scale[: state.n_topics] = 1.0 / total[: state.n_topics]
+
+
+def fill_prior_mass(state: State, factor: DenseFactor, mass: NDArray[np.float64], pool: Pool) -> None:
+    """mass[w] = Σ_k α_k φ_wk."""
+    weight = padded(state.alpha, np.float64) * factor.scale
+
+    def work(block: tuple[int, int, int]) -> None:
+        prior_masses(factor.table, block[1], block[2], factor.offset, weight, mass)
+
+    pool.map(work, word_blocks(state))

@@ -1,0 +1,84 @@
+"""Transition matrices of the real samplers, by running their source on every path."""
+
+from __future__ import annotations
+
+import numpy as np
+from naive import Tiny
+from oracle import paths
+
+from topoi.corpus import Corpus
+from topoi.samplers import SAMPLERS
+from topoi.state import State
+
+# Asymmetric α, repeated words, an empty document, a document of one word, a word that never occurs.
+REPEATED = Tiny([[0, 0, 1], [], [1, 0]], alpha=[0.3, 0.7], beta=0.4, n_words=3)
+THREE_TOPICS = Tiny([[0, 2], [1], [], [0, 0]], alpha=[0.2, 0.5, 1.1], beta=0.3, n_words=3)
+# Proposals branch far more than Gibbs steps: fewer tokens.
+PROPOSALS = Tiny([[0, 1], [0], [], [1]], alpha=[0.3, 0.7], beta=0.4, n_words=2)
+CASES = {"repeated": REPEATED, "three_topics": THREE_TOPICS}
+
+
+def corpus_of(tiny):
+    words = np.array([w for words in tiny.documents for w in words], np.int32)
+    doc_ptr = np.cumsum([0] + [len(words) for words in tiny.documents])
+    return Corpus(words, doc_ptr.astype(np.int64), tiny.n_words)
+
+
+def state_of(tiny, z, seed=0, real=np.float64):
+    return State(corpus_of(tiny), tiny.alpha.astype(float), tiny.beta, np.array(z, np.uint16), seed, 0, None, real)
+
+
+def document_matrix(tiny, d, make):
+    """Transition matrix of the sampler's block of document d. make(z) returns a sampler after `begin`."""
+    matrix = np.zeros((len(tiny.states),) * 2)
+    for a, z in enumerate(tiny.states):
+        sampler = make(z)
+
+        def run(oracle, z=z, sampler=sampler):
+            fresh = make(z) if sampler.factor == "collapsed" else sampler
+            fresh.state.z[:] = z
+            fresh.block(d, d + 1, oracle)
+            return tuple(int(k) for k in fresh.state.z)
+
+        for probability, result in paths(run):
+            matrix[a, tiny.index[result]] += probability
+    return matrix
+
+
+def collapsed_makers(kind, tiny, **options):
+    """Make a sampler of class `kind` at topics z, ready for a block."""
+
+    def make(z):
+        sampler = kind(state_of(tiny, z), **options)
+        sampler.begin()
+        return sampler
+
+    return make
+
+
+def fixed_sampler(kind, tiny, seed, **options):
+    """A sampler with a word factor made at some topics, and a maker that goes on with this factor."""
+    rng = np.random.default_rng(seed)
+    sampler = kind(state_of(tiny, rng.integers(0, tiny.n_topics, len(tiny.tokens)), seed), **options)
+    sampler.begin()
+    return sampler, lambda z: sampler
+
+
+def stationary(matrix):
+    values, vectors = np.linalg.eig(matrix.T)
+    v = np.real(vectors[:, np.argmax(np.real(values))])
+    return v / v.sum()
+
+
+def simulate(tiny, name, n, seed, start=None, sweeps=1, **options):
+    """Index of the state after `sweeps` compiled sweeps, for n independent runs from `start` (index of a state each)."""
+    out = np.zeros(n, int)
+    corpus = corpus_of(tiny)
+    for r in range(n):
+        z = np.array(tiny.states[start[r]], np.uint16)
+        state = State(corpus, tiny.alpha.astype(float), tiny.beta, z, seed, r * sweeps, None, np.float32)
+        sampler = SAMPLERS[name](state, **options)
+        for _ in range(sweeps):
+            sampler.sweep()
+        out[r] = tiny.index[tuple(int(k) for k in z)]
+    return out

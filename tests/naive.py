@@ -1,0 +1,128 @@
+"""Slow, obvious twins of the samplers: transition matrices written down from the formulas."""
+
+from __future__ import annotations
+
+import itertools
+from math import lgamma
+
+import numpy as np
+
+
+class Tiny:
+    """A corpus so small that every state can be listed."""
+
+    def __init__(self, documents, alpha, beta, n_words):
+        self.documents = [sorted(d) for d in documents]
+        self.alpha, self.beta, self.n_words = np.array(alpha), beta, n_words
+        self.n_topics = len(alpha)
+        self.tokens = [(d, w) for d, words in enumerate(self.documents) for w in words]
+        self.states = list(itertools.product(range(self.n_topics), repeat=len(self.tokens)))
+        self.index = {z: i for i, z in enumerate(self.states)}
+
+    def counts(self, z, skip=None):
+        """n_dk, n_wk and n_k, without token `skip`."""
+        n_dk = np.zeros((len(self.documents), self.n_topics))
+        n_wk = np.zeros((self.n_words, self.n_topics))
+        for i, (d, w) in enumerate(self.tokens):
+            if i != skip:
+                n_dk[d, z[i]] += 1
+                n_wk[w, z[i]] += 1
+        return n_dk, n_wk, n_wk.sum(0)
+
+    def log_documents(self, z):
+        """log p(z | α) up to a constant."""
+        n_dk, _, _ = self.counts(z)
+        return sum(lgamma(n + a) for row in n_dk for n, a in zip(row, self.alpha, strict=True))
+
+    def posterior(self, phi=None):
+        """p(z | w) of every state: collapsed, or given φ (V, K)."""
+        logs = []
+        for z in self.states:
+            value = self.log_documents(z)
+            if phi is None:
+                _, n_wk, n_k = self.counts(z)
+                value += sum(lgamma(n + self.beta) for n in n_wk.ravel())
+                value -= sum(lgamma(n + self.n_words * self.beta) for n in n_k)
+            else:
+                with np.errstate(divide="ignore"):
+                    # A word without any mass says nothing about its topic.
+                    value += sum(np.log(phi[w, k]) for (_, w), k in zip(self.tokens, z, strict=True) if phi[w].any())
+            logs.append(value)
+        p = np.exp(np.array(logs) - np.max(logs))
+        return p / p.sum()
+
+    def factors(self, z, i, phi=None):
+        """Document and word factor of the conditional of token i, without the token."""
+        d, w = self.tokens[i]
+        n_dk, n_wk, n_k = self.counts(z, skip=i)
+        word = (n_wk[w] + self.beta) / (n_k + self.n_words * self.beta) if phi is None else phi[w]
+        return n_dk[d] + self.alpha, word
+
+    def document_range(self, d):
+        return [i for i, (e, _) in enumerate(self.tokens) if e == d]
+
+    def compose(self, token_matrix, tokens):
+        """Transition matrix of the steps of `tokens`, one after the other; token_matrix(z, i) is K × K."""
+        total = np.eye(len(self.states))
+        for i in tokens:
+            step = np.zeros_like(total)
+            for a, z in enumerate(self.states):
+                row = token_matrix(z, i)[z[i]]
+                for k in range(self.n_topics):
+                    step[a, self.index[(*z[:i], k, *z[i + 1 :])]] += row[k]
+            total = total @ step
+        return total
+
+
+def gibbs(p):
+    """Move to k with probability p_k, from anywhere; stay where nothing has mass."""
+    if not p.any():
+        return np.eye(len(p))
+    return np.tile(p / p.sum(), (len(p), 1))
+
+
+def metropolis(q, p):
+    """Independence Metropolis–Hastings: propose from q, target p."""
+    q = q / q.sum()
+    n = len(p)
+    m = np.zeros((n, n))
+    for s in range(n):
+        for t in range(n):
+            if s != t and q[t] > 0:
+                m[s, t] = q[t] * min(1.0, p[t] * q[s] / (p[s] * q[t]))
+        m[s, s] = 1 - m[s].sum()
+    return m
+
+
+def gibbs_matrix(tiny, d, phi=None):
+    """One sweep over document d by Gibbs steps: what every exact `gibbs` sampler must do."""
+    return tiny.compose(lambda z, i: gibbs(np.prod(tiny.factors(z, i, phi), axis=0)), tiny.document_range(d))
+
+
+def light_matrix(tiny, d):
+    """LightLDA's cycle with both proposals made of the other tokens."""
+
+    def step(z, i):
+        document, word = tiny.factors(z, i)
+        _, n_wk, _ = tiny.counts(z, skip=i)
+        target = document * word
+        by_word = metropolis(n_wk[tiny.tokens[i][1]] + tiny.beta, target)
+        return by_word @ metropolis(document, target)
+
+    return tiny.compose(step, tiny.document_range(d))
+
+
+def published_matrix(tiny, d, name):
+    """One step of a published sampler for a document of one token, whose tables hold the token itself."""
+    (i,) = tiny.document_range(d)
+
+    def step(z, i):
+        document, word = tiny.factors(z, i)
+        n_dk, n_wk, n_k = tiny.counts(z)
+        stale = (n_wk[tiny.tokens[i][1]] + tiny.beta) / (n_k + tiny.n_words * tiny.beta)
+        target = document * word
+        if name == "alias":
+            return metropolis((document - tiny.alpha) * word + tiny.alpha * stale, target)
+        return metropolis(stale, target) @ metropolis(n_dk[tiny.tokens[i][0]] + tiny.alpha, target)
+
+    return tiny.compose(step, [i])
