@@ -1,0 +1,57 @@
+"""topoi: topic models that are fast, supervised and provably right."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from topoi.corpus import Corpus
+    from topoi.errors import CorpusError, ParameterError, TopoiError
+    from topoi.estimators import LDA, InterruptedFitWarning
+    from topoi.model import TopicModel
+
+__version__ = "0.1.0"
+
+# Where each public name lives. Nothing is imported before it is asked for: `import topoi` loads neither numba nor
+# scikit-learn.
+_HOME = {
+    "LDA": "topoi.estimators",
+    "InterruptedFitWarning": "topoi.estimators",
+    "Corpus": "topoi.corpus",
+    "TopicModel": "topoi.model",
+    "TopoiError": "topoi.errors",
+    "CorpusError": "topoi.errors",
+    "ParameterError": "topoi.errors",
+}
+
+__all__ = [
+    "LDA",
+    "Corpus",
+    "CorpusError",
+    "InterruptedFitWarning",
+    "ParameterError",
+    "TopicModel",
+    "TopoiError",
+    "samplers_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'topoi' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def samplers_table() -> list[dict[str, Any]]:
+    """What every sampler is: its name, whether it is exact and parallel, its cost per token and its reference."""
+    from topoi.samplers import SAMPLERS
+
+    facts = ("name", "exact", "parallel", "cost", "bias", "reference")
+    return [{fact: getattr(sampler, fact) for fact in facts} for sampler in SAMPLERS.values()]

@@ -73,7 +73,7 @@ def _prune(base: Path, keep: int = 3) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-class _PackageLocator(_CacheLocator):  # type: ignore[misc]
+class _PackageLocator(_CacheLocator):
     """Where numba keeps the code of one function, and when that code is out of date."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
@@ -97,11 +97,11 @@ class _PackageLocator(_CacheLocator):  # type: ignore[misc]
         return cls(py_func, py_file)
 
 
-class _PackageCacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
+class _PackageCacheImpl(CompileResultCacheImpl):
     _locator_classes = [_PackageLocator]  # noqa: RUF012 (numba's name and type)
 
 
-class _PackageCache(FunctionCache):  # type: ignore[misc]
+class _PackageCache(FunctionCache):
     _impl_class = _PackageCacheImpl
 
 
@@ -113,7 +113,7 @@ def kernel(function: F) -> F:
     # Only this package's own source is in the stamp: a kernel defined elsewhere (in a test) is not cached.
     if function.__module__.split(".")[0] == "topoi" and cache_dir() is not None:
         compiled._cache = _PackageCache(function)
-    return compiled  # type: ignore[no-any-return]
+    return compiled
 
 
 def _interpreted(function: F) -> F:

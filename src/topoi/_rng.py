@@ -29,6 +29,7 @@ TOPICS = 2  # topics of the tokens of a block of documents
 WORD_FACTOR = 3  # the word factor φ of a block of words
 INFER = 4  # topics of a new document
 CHAIN = 5  # seeds of several chains
+SPLIT = 101  # halves of test documents
 
 
 @kernel

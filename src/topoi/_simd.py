@@ -26,7 +26,7 @@ def pad(n_topics: int) -> int:
     return -(-n_topics // LANES) * LANES
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def _prefetch(typing_context: Any, array: Any, row: Any, column: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         from llvmlite import ir
@@ -52,7 +52,7 @@ def _item(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return cgutils.get_item_pointer(context, builder, signature.args[0], array, index, wraparound=False)
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def _weigh(
     typing_context: Any, n_d: Any, alpha: Any, table: Any, w: Any, offset: Any, scale: Any, p: Any, lanes: Any
 ) -> Any:

@@ -18,7 +18,7 @@ from scipy.special import gammaln
 
 from topoi._jit import kernel
 from topoi._pool import Pool
-from topoi._rng import integer, seed_stream
+from topoi._rng import SPLIT, integer, seed_stream
 from topoi._simd import LANES, pad, padded, weigh
 from topoi._validate import running_total
 from topoi.corpus import Corpus
@@ -26,7 +26,6 @@ from topoi.errors import ParameterError
 from topoi.state import State
 from topoi.tables import word_blocks
 
-SPLIT = 101  # purpose of the random streams that split test documents; see _rng
 # A factor of the log joint lies between the smallest prior (1e-10) and the largest count, far inside these
 # bounds, so a product that is within them stays a normal float64 after one more factor.
 HUGE = 1e150
@@ -150,8 +149,8 @@ def choose_half(seen: Any, stream: Any) -> None:
 def count_half(tokens: Any, seen: Any, half: Any, row_of: Any, rows: Any, times: Any) -> Any:
     """Put the rows of the words in one half of a document into `rows`, their counts into `times`; returns n.
 
-    Equivalent to ``rows[:n], times[:n] = np.unique(row_of[tokens[seen == half]], return_counts=True)``, as the
-    tokens are sorted.
+    Equivalent to ``rows[:n], times[:n] = np.unique(row_of[tokens[seen == half]], return_counts=True)``, for
+    sorted tokens.
     """
     n = 0
     for i in range(tokens.shape[0]):
@@ -193,7 +192,8 @@ def fold_in(rows: Any, times: Any, n: Any, phi: Any, alpha: Any, n_steps: Any, w
     for k in range(width):
         theta[k] = (alpha[k] > 0.0) / n_topics
     for _ in range(n_steps):
-        gathered[:] = alpha
+        for k in range(width):
+            gathered[k] = alpha[k]
         for j in range(n):
             total = total_weight(theta, phi, rows[j], work, share, lanes)
             if total > 0.0:
@@ -331,7 +331,7 @@ def document_completion_perplexity(
 
 
 def unigram_completion(X_train: Any, X_test: Any, *, seed: int = 0, pool: Pool | None = None) -> Completion:
-    """The same with the words' shares of the training tokens as the only topic: what a topic model has to beat.
+    """The same with the words' shares of the training tokens as the only topic: what topics have to beat.
 
     Words that do not occur in `X_train` are left out of the test documents.
     """
@@ -343,16 +343,15 @@ def unigram_completion(X_train: Any, X_test: Any, *, seed: int = 0, pool: Pool |
 
 
 def _check_topics(phi: NDArray[Any], alpha: NDArray[np.float64]) -> None:
-    if phi.ndim != 2 or not np.issubdtype(phi.dtype, np.number) or np.iscomplexobj(phi):
-        raise ParameterError("phi", f"must be a real matrix (topics, words), not {phi.ndim}-d of {phi.dtype}")
+    if phi.ndim != 2 or len(phi) == 0 or not np.issubdtype(phi.dtype, np.number) or np.iscomplexobj(phi):
+        raise ParameterError("phi", f"must be a real matrix (topics, words), not {phi.shape} of {phi.dtype}")
     if alpha.shape != (phi.shape[0],):
         raise ParameterError("alpha", f"has shape {alpha.shape}; phi has {phi.shape[0]} topics")
     if not np.all((alpha > 0) & np.isfinite(alpha)):
         k = int(np.flatnonzero(~((alpha > 0) & np.isfinite(alpha)))[0])
         raise ParameterError("alpha", f"entry {k} is {alpha[k]}; entries must be positive and finite")
     for k, row in enumerate(phi):
-        # One comparison finds negative entries and nan, the other infinity and rows that are not
-        # probabilities.
+        # One comparison finds negative entries and nan, the other infinity and sums above 1.
         if not row.min(initial=0) >= 0 or not row.sum(dtype=np.float64) <= 1 + ROW_SUM_TOLERANCE:
             raise ParameterError("phi", f"row {k} is no probability distribution: sum {row.sum()}, min {row.min()}")
 
@@ -370,7 +369,7 @@ def _restrict(corpus: Corpus, known: NDArray[Any]) -> Corpus:
 
 
 def rhat_ess(values: ArrayLike) -> dict[str, float]:
-    """Rank-normalised R-hat and bulk effective sample size (Vehtari et al. 2021) of (n_chains, n_draws) values.
+    """Rank-normalised R-hat and bulk effective sample size (Vehtari et al. 2021), (n_chains, n_draws) given.
 
     `rhat` needs two chains and both need four draws; where they cannot be computed they are nan.
     """

@@ -45,9 +45,8 @@ DEFAULT_ALPHA = 0.1
 DEFAULT_ALPHA_SUM = 50.0
 DEFAULT_BETA = 0.01
 
-# Counts below SMALL go to a dense histogram; of larger ones there are at most tokens/SMALL, and they are
-# listed.
-SMALL = 64
+# Counts below SMALL go to a histogram; of larger ones there are at most tokens/SMALL, and they are listed.
+SMALL = 32
 # Parts that histograms are counted in: few, since each has a histogram of its own; fixed, though the sums are
 # of whole numbers and would be the same in any case.
 PARTS = 16
@@ -129,15 +128,15 @@ def _spectrum(
     n_rows: int,
     ptr: NDArray[np.int64],
     room: Callable[[int, int], int],
-    enter: Callable[[int, int, NDArray[np.int64], NDArray[np.int64]], int],
+    enter: Callable[[int, int, NDArray[np.int32], NDArray[np.int64]], int],
     pool: Pool,
 ) -> Spectrum:
     """The histogram of all counts that `enter` enters, part by part; `room` bounds the sum of a part."""
     cuts = ptr[np.linspace(0, len(ptr) - 1, min(PARTS, len(ptr) - 1) + 1).astype(np.int64)]
 
-    def work(part: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def work(part: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         first, last = int(cuts[part]), int(cuts[part + 1])
-        small = np.zeros((n_rows, SMALL), np.int64)
+        small = np.zeros((n_rows, SMALL), np.int32)
         large = np.empty((room(first, last) // SMALL, 2), np.int64)
         n_large = enter(first, last, small, large)
         return small, large[:n_large]
@@ -162,7 +161,7 @@ def document_spectrum(state: State, pool: Pool) -> Spectrum:
     def room(first: int, last: int) -> int:
         return int(doc_ptr[last] - doc_ptr[first])
 
-    def enter(first: int, last: int, small: NDArray[np.int64], large: NDArray[np.int64]) -> int:
+    def enter(first: int, last: int, small: NDArray[np.int32], large: NDArray[np.int64]) -> int:
         return int(note_documents(doc_ptr, first, last, state.z, state.n_topics, small, large))
 
     return _spectrum(state.n_topics, state.corpus.block_ptr, room, enter, pool)
@@ -177,7 +176,7 @@ def word_spectrum(state: State, pool: Pool) -> tuple[Spectrum, NDArray[np.int64]
     def room(first: int, last: int) -> int:
         return int(word_ptr[last] - word_ptr[first]) + int(base[first:last].sum(dtype=np.float64))
 
-    def enter(first: int, last: int, small: NDArray[np.int64], large: NDArray[np.int64]) -> int:
+    def enter(first: int, last: int, small: NDArray[np.int32], large: NDArray[np.int64]) -> int:
         n_k = np.zeros(state.n_topics, np.int64)
         n_large = note_words(order, word_ptr, first, last, state.z, base, small, large, n_k)
         parts.append(n_k)

@@ -7,7 +7,7 @@ other, so they may run at the same time; a sequential sampler's blocks run in or
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +26,15 @@ class Sampler:
     exact: ClassVar[bool]
     #: Blocks of documents may run at the same time.
     parallel: ClassVar[bool]
-    #: Where the word factor comes from: live counts, a Dirichlet or urn draw, or counts frozen for the sweep.
-    factor: ClassVar[Literal["collapsed", "dirichlet", "urn", "delayed"]]
-    #: How a topic is drawn: from the conditional itself, or by Metropolis–Hastings.
-    draw: ClassVar[Literal["gibbs", "mh"]]
+    #: Where the word factor comes from: "collapsed" (live counts), "dirichlet", "urn" or "delayed" (frozen counts).
+    factor: ClassVar[str]
+    #: How a topic is drawn: "gibbs" (from the conditional itself) or "mh" (Metropolis–Hastings).
+    draw: ClassVar[str]
     #: Work per token, in words.
     cost: ClassVar[str]
     reference: ClassVar[str]
-    #: For inexact samplers: the largest total variation between stationary distribution and posterior that the
-    #: enumerated test corpora may show.
+    #: For inexact samplers: measured total variation between their stationary distribution and the posterior of the
+    #: five-token corpus REPEATED in tests/exact.py, where counts are as small as they get (verify/bias.py).
     bias: ClassVar[float] = 0.0
 
     def __init__(self, state: State, pool: Pool | None = None) -> None:

@@ -51,6 +51,8 @@ def sweep_documents(
             scale[old] = 1.0 / (n_k[old] + beta_sum)
             weigh(n_d, alpha, n_wk, w, beta, scale, p, lanes)
             new = draw_lane(p, lanes, uniform(stream))
+            if new < 0:  # priors so small that every weight is 0 in this float: the token keeps its topic
+                new = np.int64(old)
             n_d[new] += 1
             n_wk[w, new] += 1
             n_k[new] += 1
@@ -81,7 +83,7 @@ class Collapsed(Sampler):
         self.live.offset = self.state.beta
         self.live.scale[:k] = 1.0 / (self.n_k[:k] + self.state.beta_sum)
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> None:
+    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
         """Move the tokens of documents first … last − 1."""
         state = self.state
         sweep_documents(

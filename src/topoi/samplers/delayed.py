@@ -24,7 +24,7 @@ class Delayed(Partial):
     draw = "gibbs"
     cost = "O(topics in the document), and O(V·K) per sweep for the counts"
     reference = "Newman, Asuncion, Smyth & Welling (2009), Distributed algorithms for topic models, JMLR 10"
-    bias = 0.1
+    bias = 0.138
 
     def fill(self) -> None:
         """Freeze the counts."""

@@ -179,24 +179,11 @@ class Fast(Collapsed):
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> int:
         """Move the tokens of documents first … last − 1."""
         state = self.state
-        return int(
-            sweep_documents(
-                state.corpus.words,
-                state.corpus.doc_ptr,
-                first,
-                last,
-                state.z,
-                self.live.table,
-                self.n_k,
-                self.live.scale,
-                state.alpha,
-                state.beta,
-                state.beta_sum,
-                self.norms,
-                self.cubic,
-                stream,
-            )  # fmt: skip
-        )
+        answer = sweep_documents(
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
+            self.live.scale, state.alpha, state.beta, state.beta_sum, self.norms, self.cubic, stream,
+        )  # fmt: skip
+        return int(answer)
 
     def summary(self, answers: list[int]) -> dict[str, float]:
         """Average number of topics visited for a token."""

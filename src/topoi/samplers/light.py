@@ -135,26 +135,11 @@ class Light(Collapsed):
         """Move the tokens of documents first … last − 1."""
         state = self.state
         order, word_ptr = state.corpus.by_word
-        return int(
-            sweep_exact(
-                state.corpus.words,
-                state.corpus.doc_ptr,
-                first,
-                last,
-                state.z,
-                self.live.table,
-                self.n_k,
-                state.alpha,
-                self.alpha_table,
-                state.beta,
-                state.beta_sum,
-                order,
-                word_ptr,
-                state.base_table,
-                self.n_mh,
-                stream,
-            )  # fmt: skip
-        )
+        answer = sweep_exact(
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k, state.alpha,
+            self.alpha_table, state.beta, state.beta_sum, order, word_ptr, state.base_table, self.n_mh, stream,
+        )  # fmt: skip
+        return int(answer)
 
     def summary(self, answers: list[int]) -> dict[str, float]:
         """Share of the proposals that moved the token."""

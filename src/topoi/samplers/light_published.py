@@ -80,7 +80,7 @@ class LightPublished(Light):
     exact = False
     cost = "O(1), amortised"
     reference = "Yuan et al. (2015), LightLDA: big topic models on modest computer clusters, WWW"
-    bias = 0.1
+    bias = 0.013
 
     def __init__(self, state: State, pool: Pool | None = None, n_mh: int = 2) -> None:
         super().__init__(state, pool, n_mh)
@@ -94,23 +94,9 @@ class LightPublished(Light):
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> int:
         """Move the tokens of documents first … last − 1."""
         state = self.state
-        return int(
-            sweep_published(
-                state.corpus.words,
-                state.corpus.doc_ptr,
-                first,
-                last,
-                state.z,
-                self.live.table,
-                self.n_k,
-                self.live.scale,
-                state.alpha,
-                self.alpha_table,
-                state.beta,
-                state.beta_sum,
-                self.tables,
-                self.ones,
-                self.n_mh,
-                stream,
-            )  # fmt: skip
-        )
+        answer = sweep_published(
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
+            self.live.scale, state.alpha, self.alpha_table, state.beta, state.beta_sum, self.tables, self.ones,
+            self.n_mh, stream,
+        )  # fmt: skip
+        return int(answer)

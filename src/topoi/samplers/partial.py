@@ -61,5 +61,5 @@ class Partial(Sampler):
 
     def word_factor(self) -> NDArray[np.float64]:
         """φ of the sweep as an array (V, K)."""
-        phi = (self.phi.table.astype(np.float64) + self.phi.offset) * self.phi.scale
+        phi: NDArray[np.float64] = (self.phi.table.astype(np.float64) + self.phi.offset) * self.phi.scale
         return phi[:, : self.state.n_topics]

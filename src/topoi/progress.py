@@ -1,0 +1,44 @@
+"""A progress bar on standard error: sweeps, tokens per second, log joint, time left. Silent in pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from topoi.run import Callback, Progress
+
+
+@contextmanager
+def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
+    """Callbacks that show the progress of a run while the context lasts; none unless `wanted`."""
+    if not wanted:
+        yield []
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    bar = Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]:.1f} M tokens/s"),
+        TextColumn("{task.fields[log_joint]}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )
+    tasks: dict[int, int] = {}
+
+    def show(progress: Progress) -> None:
+        if progress.chain not in tasks:
+            tasks[progress.chain] = int(bar.add_task("", total=progress.n_sweeps, rate=0.0, log_joint=""))
+        name = f"chain {progress.chain + 1} " if len(tasks) > 1 else ""
+        phase = "burn-in" if progress.sweep <= progress.n_burn_in else "sampling"
+        fields: dict[str, object] = {"rate": progress.tokens_per_second / 1e6}
+        if progress.log_joint is not None:
+            fields["log_joint"] = f"log joint {progress.log_joint:,.0f}"
+        description = f"{name}{phase} ({progress.sampler})"
+        bar.update(tasks[progress.chain], completed=progress.sweep, description=description, **fields)  # type: ignore[arg-type]
+
+    with bar:
+        yield [show]

@@ -1,0 +1,197 @@
+"""The only loop: sweeps, learned priors, callbacks, kept samples, budgets, and a way out that loses nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from topoi._pool import Pool
+from topoi.diagnostics import log_joint
+from topoi.errors import ParameterError
+from topoi.model import TopicModel, sample_counts
+from topoi.plan import Plan
+from topoi.priors import learn_alpha, learn_beta
+from topoi.samplers import SAMPLERS, Sampler
+from topoi.state import State
+from topoi.theta import add_shares
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """`n_sweeps` sweeps, of which the first `burn_in` are thrown away and `n_samples` of the rest are kept."""
+
+    n_sweeps: int = 200
+    n_samples: int = 10
+    burn_in: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("n_sweeps", 1), ("n_samples", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+                raise ParameterError(name, f"must be a whole number of at least {least}, not {value!r}")
+        if self.burn_in is not None and not 0 <= self.burn_in < self.n_sweeps:
+            raise ParameterError(
+                "burn_in", f"must be from 0 to n_sweeps - 1 = {self.n_sweeps - 1}, not {self.burn_in!r}"
+            )
+
+    @property
+    def n_burn_in(self) -> int:
+        """Sweeps before the first sample may be kept: half of them unless said otherwise."""
+        return self.n_sweeps // 2 if self.burn_in is None else self.burn_in
+
+    @property
+    def kept(self) -> frozenset[int]:
+        """Sweeps (counted from 1) after which a sample is kept: evenly spaced after the burn-in, the last included."""
+        room = self.n_sweeps - self.n_burn_in
+        n = min(self.n_samples, room)
+        return frozenset(self.n_sweeps - (j * room) // n for j in range(n))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback is told after every sweep; `log_joint` is None between its evaluations."""
+
+    sweep: int
+    n_sweeps: int
+    n_burn_in: int
+    chain: int
+    sampler: str
+    seconds: float
+    tokens_per_second: float
+    log_joint: float | None
+    info: dict[str, float]
+
+
+#: Called after every sweep; the run stops if it returns True.
+Callback = Callable[[Progress], bool | None]
+
+
+@dataclass
+class Trace:
+    """Log joint over the run: `log_joint[j]` after sweep `sweep[j]`."""
+
+    sweep: list[int] = field(default_factory=list)
+    log_joint: list[float] = field(default_factory=list)
+
+    def after(self, sweep: int) -> list[float]:
+        """The log joints of later sweeps than `sweep`."""
+        return [value for at, value in zip(self.sweep, self.log_joint, strict=True) if at > sweep]
+
+
+@dataclass
+class Run:
+    """What a run leaves: the model, the topic shares of its documents, the trace, and why it ended."""
+
+    model: TopicModel
+    doc_topic: NDArray[np.float32]
+    trace: Trace
+    state: State
+    n_sweeps: int
+    seconds: float
+    stopped: str  # "finished", "callback", "time", "converged" or "interrupted"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When to stop early and what to learn; every rule is off by default."""
+
+    learn_alpha: bool = False
+    learn_beta: bool = False
+    learn_every: int = 10
+    evaluate_every: int = 10
+    max_seconds: float | None = None
+    tol: float | None = None  # stop when the log joint gains less than this share of itself, three times running
+
+
+class Samples:
+    """Sums over the kept samples."""
+
+    def __init__(self, state: State) -> None:
+        self.counts: sparse.csr_array | None = None
+        self.last: sparse.csr_array | None = None
+        self.shares = np.zeros((state.corpus.n_documents, state.n_topics), np.float32)
+        self.n = 0
+
+    def add(self, state: State, pool: Pool) -> None:
+        """Keep the state as a sample."""
+        self.last = sample_counts(state)
+        self.counts = self.last if self.counts is None else self.counts + self.last
+        add_shares(state, self.shares, pool)
+        self.n += 1
+
+    def model(self, state: State) -> TopicModel:
+        """The model of the samples so far."""
+        assert self.counts is not None
+        assert self.last is not None
+        return TopicModel(
+            sparse.csr_array(self.counts), self.last, self.n, state.alpha, state.beta, state.corpus.vocabulary
+        )
+
+
+def run(
+    state: State,
+    plan: Plan,
+    schedule: Schedule,
+    rules: Rules | None = None,
+    pool: Pool | None = None,
+    callbacks: Sequence[Callback] = (),
+    interrupted: Callable[[], bool] = lambda: False,
+    chain: int = 0,
+) -> Run:
+    """Run the chain of `state` (which is changed) to the end of the schedule, or until a rule stops it."""
+    rules, pool = rules or Rules(), pool or Pool(1)
+    trace, samples = Trace(), Samples(state)
+    begun = time.perf_counter()
+    sampler: Sampler | None = None
+    stopped = "finished"
+    small_gains = 0
+    sweep = 0
+    for sweep in range(1, schedule.n_sweeps + 1):
+        kind = SAMPLERS[plan.sampler(sweep - 1, schedule.n_burn_in)]
+        if sampler is None or type(sampler) is not kind:
+            sampler = kind(state, pool)
+        before = time.perf_counter()
+        info = sampler.sweep()
+        rate = state.corpus.n_tokens / max(time.perf_counter() - before, 1e-9)
+
+        if sweep % rules.learn_every == 0 and (rules.learn_alpha or rules.learn_beta):
+            if rules.learn_alpha:
+                state.alpha = learn_alpha(state, pool)
+            if rules.learn_beta:
+                state.beta = learn_beta(state, pool)
+            sampler.refresh_priors()
+        value = None
+        if sweep % rules.evaluate_every == 0 or sweep == schedule.n_sweeps:
+            value = log_joint(state, pool)
+            gain = (value - trace.log_joint[-1]) / abs(value) if trace.log_joint and value else np.inf
+            small_gains = small_gains + 1 if rules.tol is not None and gain < rules.tol else 0
+            trace.sweep.append(sweep)
+            trace.log_joint.append(value)
+        if sweep in schedule.kept:
+            samples.add(state, pool)
+
+        seconds = time.perf_counter() - begun
+        progress = Progress(sweep, schedule.n_sweeps, schedule.n_burn_in, chain, kind.name, seconds, rate, value, info)
+        wishes = [callback(progress) for callback in callbacks]  # every callback hears of every sweep
+        if sweep == schedule.n_sweeps:
+            break
+        if any(wish is True for wish in wishes):
+            stopped = "callback"
+        elif interrupted():
+            stopped = "interrupted"
+        elif rules.max_seconds is not None and seconds >= rules.max_seconds:
+            stopped = "time"
+        elif small_gains >= 3:
+            stopped = "converged"
+        else:
+            continue
+        break
+    if samples.n == 0:  # stopped before the first sample was due: the state as it is
+        samples.add(state, pool)
+    shares = samples.shares / np.float32(samples.n)
+    return Run(samples.model(state), shares, trace, state, sweep, time.perf_counter() - begun, stopped)

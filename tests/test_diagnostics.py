@@ -1,0 +1,274 @@
+"""Log joint, document completion and chain diagnostics against slow, obvious twins."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import gammaln
+
+from topoi._pool import Pool
+from topoi._rng import integer, new_stream
+from topoi.corpus import Corpus
+from topoi.diagnostics import (
+    SPLIT,
+    Completion,
+    document_completion,
+    document_completion_perplexity,
+    log_joint,
+    rhat_ess,
+    unigram_completion,
+)
+from topoi.errors import ParameterError
+from topoi.state import State, document_counts, new_state, topic_counts
+
+
+def random_counts(n_documents, n_words, length, seed):
+    """Counts with an empty document, a one-token document and words that never occur."""
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(length / n_words * rng.gamma(0.5, 2.0, n_words), (n_documents, n_words))
+    X[0] = 0
+    X[n_documents // 2] = 0
+    X[n_documents // 2, 1] = 1
+    X[:, -1] = 0
+    return X
+
+
+def random_state(seed, n_topics=5, with_base=False, shape=(30, 12, 20), alpha=None):
+    rng = np.random.default_rng(seed)
+    X = random_counts(*shape, seed)
+    corpus = Corpus.from_counts(X)
+    alpha = rng.gamma(0.5, 1.0, n_topics) + 1e-3 if alpha is None else alpha
+    state = new_state(corpus, alpha, float(rng.gamma(0.5, 0.5) + 1e-3), seed)
+    if with_base:
+        state.base = rng.poisson(2.0, (corpus.n_words, n_topics)).astype(np.float32)
+    return state
+
+
+def slow_log_joint(state: State):
+    """The definition, with lnΓ of every count."""
+    alpha, beta = state.alpha, state.beta
+    n_dk = document_counts(state)
+    n_wk, n_k = topic_counts(state)
+    base = np.zeros(n_wk.shape) if state.base is None else state.base.astype(np.float64)
+    smooth = base.sum(0) + beta * len(n_wk)
+    documents = (gammaln(n_dk + alpha) - gammaln(alpha)).sum()
+    documents += (gammaln(alpha.sum()) - gammaln(n_dk.sum(1) + alpha.sum())).sum()
+    words = (gammaln(base + n_wk + beta) - gammaln(base + beta)).sum()
+    return documents + words + (gammaln(smooth) - gammaln(smooth + n_k)).sum()
+
+
+@pytest.mark.parametrize("with_base", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_log_joint_is_its_definition(seed, with_base):
+    state = random_state(seed, with_base=with_base)
+    assert state.z.dtype == np.uint16
+    assert log_joint(state) == pytest.approx(slow_log_joint(state), rel=1e-12)
+
+
+def test_log_joint_with_many_topics():
+    state = random_state(1, n_topics=70_000)
+    assert state.z.dtype == np.uint32
+    assert log_joint(state) == pytest.approx(slow_log_joint(state), rel=1e-11)
+
+
+@pytest.mark.parametrize("alpha", [1e-10, 1e10])
+def test_log_joint_with_extreme_priors(alpha):
+    state = random_state(2, alpha=np.full(5, alpha))
+    state.beta = alpha
+    got = log_joint(state)
+    # At 1e10 lnΓ itself is what loses digits: lnΓ(5e10) ≈ 1e12, and the definition takes differences of such.
+    assert got == pytest.approx(slow_log_joint(state), rel=1e-11 if alpha < 1 else 1e-3)
+    if alpha > 1:  # the limit: topics and words uniform
+        n = state.corpus.n_tokens
+        assert got == pytest.approx(-n * math.log(5 * state.corpus.n_words), rel=1e-6)
+
+
+def test_log_joint_of_no_tokens_is_zero():
+    corpus = Corpus.from_counts(np.zeros((3, 4), int), allow_empty=True)
+    assert log_joint(new_state(corpus, np.ones(3), 0.1, 0)) == 0.0
+
+
+@pytest.mark.parametrize("with_base", [False, True])
+def test_log_joint_is_the_same_for_any_number_of_threads(with_base):
+    state = random_state(3, n_topics=40, with_base=with_base, shape=(2000, 700, 60))
+    assert len(state.corpus.block_ptr) > 10
+    assert len(state.corpus.word_block_ptr) > 10
+    want = log_joint(state)
+    assert want == pytest.approx(slow_log_joint(state), rel=1e-11)
+    for n_jobs in (1, 2, 4):
+        with Pool(n_jobs) as pool:
+            assert log_joint(state, pool) == want
+
+
+def split(tokens, seed, d):
+    """Seen and scored tokens of document d, in plain Python."""
+    stream = new_stream(seed, SPLIT, 0, d)
+    tokens = list(tokens)
+    for i in range(len(tokens) - 1, 0, -1):
+        j = integer(stream, i + 1)
+        tokens[i], tokens[j] = tokens[j], tokens[i]
+    return tokens[1::2], tokens[::2]
+
+
+def slow_completion(phi, alpha, X, known, n_steps, seed):
+    X = np.where(known, X, 0)
+    score, n_scored, n_seen = 0.0, 0, 0
+    for d, row in enumerate(X):
+        seen, scored = split(np.repeat(np.arange(X.shape[1]), row), seed, d)
+        theta = np.full(len(alpha), 1 / len(alpha))
+        for _ in range(n_steps):
+            r = theta[:, None] * phi[:, seen]
+            theta = alpha + (r / r.sum(0)).sum(1)
+            theta /= theta.sum()
+        score += np.log(theta @ phi[:, scored]).sum()
+        n_scored += len(scored)
+        n_seen += len(seen)
+    return Completion(np.exp(-score / n_scored), n_scored, n_seen, 0)
+
+
+def random_topics(n_topics, n_words, seed):
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.full(n_words, 0.2), n_topics), rng.gamma(1.0, 0.5, n_topics) + 0.01
+
+
+@pytest.mark.parametrize(("n_topics", "n_steps"), [(1, 30), (3, 0), (5, 1), (20, 30)])
+def test_completion_agrees_with_its_twin(n_topics, n_steps):
+    X = random_counts(25, 30, 40, n_topics)
+    phi, alpha = random_topics(n_topics, 30, n_topics)
+    known = np.arange(30) % 7 != 3
+    got = document_completion(phi, alpha, sparse.csr_array(X), known=known, n_steps=n_steps, seed=5)
+    want = slow_completion(phi, alpha, X, known, n_steps, 5)
+    assert got.perplexity == pytest.approx(want.perplexity, rel=1e-10)
+    assert got[1:3] == want[1:3]
+    assert got.n_unknown == X[:, ~known].sum()
+    assert got.n_scored + got.n_seen + got.n_unknown == X.sum()
+
+
+def test_completion_takes_any_form_of_the_same_input():
+    X = random_counts(25, 30, 40, 0)
+    phi, alpha = random_topics(4, 30, 0)
+    want = document_completion_perplexity(phi, alpha, X)
+    assert want == document_completion(phi.tolist(), alpha.tolist(), sparse.csc_matrix(X)).perplexity
+    assert want == document_completion_perplexity(np.asfortranarray(phi), alpha, Corpus.from_counts(X))
+    assert want == document_completion_perplexity(phi, alpha, X, known=np.ones(30, bool))
+    assert want == pytest.approx(document_completion_perplexity(phi.astype(np.float32), alpha, X), rel=1e-5)
+    assert want != document_completion_perplexity(phi, alpha, X, seed=1)
+
+
+def test_completion_is_the_same_for_any_number_of_threads():
+    X = random_counts(1200, 300, 60, 1)
+    phi, alpha = random_topics(10, 300, 1)
+    assert len(Corpus.from_counts(X).block_ptr) > 5
+    want = document_completion(phi, alpha, X, n_steps=5)
+    for n_jobs in (2, 4):
+        with Pool(n_jobs) as pool:
+            assert document_completion(phi, alpha, X, n_steps=5, pool=pool) == want
+
+
+def test_completion_prefers_the_truth():
+    rng = np.random.default_rng(4)
+    phi, _ = random_topics(5, 50, 4)
+    alpha = np.full(5, 0.2)
+    X = np.array([rng.multinomial(60, rng.dirichlet(alpha) @ phi) for _ in range(200)])
+    truth = document_completion_perplexity(phi, alpha, X)
+    assert truth < document_completion_perplexity(random_topics(5, 50, 5)[0] * 0.5 + 0.01, alpha, X)
+    assert truth < unigram_completion(X, X).perplexity
+
+
+def test_completion_of_impossible_words():
+    phi = np.array([[0.5, 0.5, 0.0]])
+    assert document_completion_perplexity(phi, [1.0], [[0, 0, 4]]) == math.inf
+    assert document_completion([[0.5, 0.5, 0.0]], [1.0], [[3, 3, 1]], known=[True, True, False]) == (
+        pytest.approx(2.0), 3, 3, 1,
+    )  # fmt: skip
+    nothing = document_completion(phi, [1.0], [[0, 0, 4]], known=[True, True, False])
+    assert math.isnan(nothing.perplexity)
+    assert nothing[1:] == (0, 0, 4)
+
+
+def test_unigram_is_the_share_of_the_training_tokens():
+    train, test = random_counts(40, 20, 30, 6), random_counts(20, 20, 30, 7)
+    got = unigram_completion(train, test)
+    n = train.sum(0)
+    known = n > 0
+    want = slow_completion((n / n.sum())[None, :], np.ones(1), test, known, 0, 0)
+    assert got.perplexity == pytest.approx(want.perplexity, rel=1e-12)
+    lengths = np.where(known, test, 0).sum(1)
+    assert got.n_scored == ((lengths + 1) // 2).sum()
+
+
+@pytest.mark.parametrize(
+    ("phi", "alpha", "known", "message"),
+    [
+        ([0.5, 0.5], [1.0], None, "phi: must be"),
+        (np.zeros((0, 2)), [], None, "phi: must be"),
+        ([["a", "b"]], [1.0], None, "phi: must be"),
+        ([[0.5, 0.5]], [1.0, 1.0], None, "alpha: has shape"),
+        ([[0.5, 0.5]], [0.0], None, "alpha: entry 0"),
+        ([[0.5, 0.5], [0.5, 0.6]], [1.0, 1.0], None, "phi: row 1"),
+        ([[1.5, -0.5]], [1.0], None, "phi: row 0"),
+        ([[np.nan, 0.5]], [1.0], None, "phi: row 0"),
+        ([[0.5, 0.2, 0.3]], [1.0], None, "phi: covers 3 words"),
+        ([[0.5, 0.5]], [1.0], [True], "known: must be"),
+        ([[0.5, 0.5]], [1.0], [0, 1], "known: must be"),
+    ],
+)
+def test_completion_says_what_is_wrong(phi, alpha, known, message):
+    with pytest.raises(ParameterError, match=message):
+        document_completion(phi, alpha, [[1, 2]], known=known)
+
+
+def test_rhat_and_ess():
+    rng = np.random.default_rng(8)
+    draws = rng.standard_normal((4, 500))
+    good = rhat_ess(draws)
+    assert good["rhat"] == pytest.approx(1.0, abs=0.02)
+    assert 1000 < good["ess_bulk"] < 4000
+    bad = rhat_ess(draws + 3.0 * np.arange(4)[:, None])
+    assert bad["rhat"] > 1.5
+    assert bad["ess_bulk"] < 20
+    walks = rhat_ess(np.cumsum(draws, axis=1))
+    assert walks["ess_bulk"] < 50
+
+
+def test_rhat_and_ess_where_there_is_too_little():
+    one = rhat_ess(np.random.default_rng(9).standard_normal((1, 100)))
+    assert math.isnan(one["rhat"])
+    assert one["ess_bulk"] > 20
+    for values in (np.zeros((2, 3)), np.zeros((0, 10)), np.full((2, 10), np.nan)):
+        assert all(map(math.isnan, rhat_ess(values).values()))
+    with pytest.raises(ParameterError, match="n_chains, n_draws"):
+        rhat_ess(np.zeros(10))
+
+
+COMPILED_OR_NOT = """
+import numpy as np
+from topoi.corpus import Corpus
+from topoi.diagnostics import document_completion, log_joint
+from topoi.priors import learn_alpha, learn_beta
+from topoi.state import new_state
+rng = np.random.default_rng(0)
+X = rng.poisson(0.8, (30, 20))
+state = new_state(Corpus.from_counts(X), np.linspace(0.1, 1, 4), 0.1, 0)
+print(log_joint(state), learn_alpha(state).tolist(), learn_beta(state))
+print(document_completion(rng.dirichlet(np.ones(20), 3), np.ones(3), X, n_steps=3))
+"""
+
+
+def test_compiled_and_interpreted_are_the_same(capsys):
+    exec(COMPILED_OR_NOT, {})
+    interpreted = subprocess.run(
+        [sys.executable, "-c", COMPILED_OR_NOT],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert interpreted == capsys.readouterr().out
+    assert interpreted
