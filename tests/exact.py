@@ -15,6 +15,7 @@ REPEATED = Tiny([[0, 0, 1], [], [1, 0]], alpha=[0.3, 0.7], beta=0.4, n_words=3)
 THREE_TOPICS = Tiny([[0, 2], [1], [], [0, 0]], alpha=[0.2, 0.5, 1.1], beta=0.3, n_words=3)
 # Proposals branch far more than Gibbs steps: fewer tokens.
 PROPOSALS = Tiny([[0, 1], [0], [], [1]], alpha=[0.3, 0.7], beta=0.4, n_words=2)
+STALE = Tiny([[0, 0], [0, 1], [], [1]], alpha=[0.3, 0.7], beta=0.4, n_words=3)
 CASES = {"repeated": REPEATED, "three_topics": THREE_TOPICS}
 
 
@@ -24,12 +25,19 @@ def corpus_of(tiny):
     return Corpus(words, doc_ptr.astype(np.int64), tiny.n_words)
 
 
-def state_of(tiny, z, seed=0, real=np.float64):
-    return State(corpus_of(tiny), tiny.alpha.astype(float), tiny.beta, np.array(z, np.uint16), seed, 0, None, real)
+def state_class(kind):
+    """The State of the copy of topoi that `kind` belongs to."""
+    return kind.sweep.__globals__["State"]
 
 
-def document_matrix(tiny, d, make):
-    """Transition matrix of the sampler's block of document d. make(z) returns a sampler after `begin`."""
+def state_of(kind, tiny, z, seed=0, real=np.float64):
+    return state_class(kind)(
+        corpus_of(tiny), tiny.alpha.astype(float), tiny.beta, np.array(z, np.uint16), seed, 0, None, real
+    )
+
+
+def block_matrix(tiny, first, last, make):
+    """Transition matrix of the sampler's block of documents first … last − 1. make(z): a sampler after `begin`."""
     matrix = np.zeros((len(tiny.states),) * 2)
     for a, z in enumerate(tiny.states):
         sampler = make(z)
@@ -37,7 +45,7 @@ def document_matrix(tiny, d, make):
         def run(oracle, z=z, sampler=sampler):
             fresh = make(z) if sampler.factor == "collapsed" else sampler
             fresh.state.z[:] = z
-            fresh.block(d, d + 1, oracle)
+            fresh.block(first, last, oracle)
             return tuple(int(k) for k in fresh.state.z)
 
         for probability, result in paths(run):
@@ -49,7 +57,7 @@ def collapsed_makers(kind, tiny, **options):
     """Make a sampler of class `kind` at topics z, ready for a block."""
 
     def make(z):
-        sampler = kind(state_of(tiny, z), **options)
+        sampler = kind(state_of(kind, tiny, z), **options)
         sampler.begin()
         return sampler
 
@@ -59,7 +67,7 @@ def collapsed_makers(kind, tiny, **options):
 def fixed_sampler(kind, tiny, seed, **options):
     """A sampler with a word factor made at some topics, and a maker that goes on with this factor."""
     rng = np.random.default_rng(seed)
-    sampler = kind(state_of(tiny, rng.integers(0, tiny.n_topics, len(tiny.tokens)), seed), **options)
+    sampler = kind(state_of(kind, tiny, rng.integers(0, tiny.n_topics, len(tiny.tokens)), seed), **options)
     sampler.begin()
     return sampler, lambda z: sampler
 
@@ -71,7 +79,7 @@ def stationary(matrix):
 
 
 def simulate(tiny, name, n, seed, start=None, sweeps=1, **options):
-    """Index of the state after `sweeps` compiled sweeps, for n independent runs from `start` (index of a state each)."""
+    """Index of the state after `sweeps` compiled sweeps, for n independent runs from `start` (an index each)."""
     out = np.zeros(n, int)
     corpus = corpus_of(tiny)
     for r in range(n):

@@ -113,16 +113,37 @@ def light_matrix(tiny, d):
 
 
 def published_matrix(tiny, d, name):
-    """One step of a published sampler for a document of one token, whose tables hold the token itself."""
-    (i,) = tiny.document_range(d)
+    """One sweep of a published sampler over document d, with tables that hold the tokens and grow stale.
 
-    def step(z, i):
-        document, word = tiny.factors(z, i)
+    The table of a word is made when the word is first met, that of the smoothing part with the first token. Both are
+    made anew only after K draws, which documents of up to K tokens do not reach before their last token.
+    """
+    tokens = tiny.document_range(d)
+    assert len(tokens) <= tiny.n_topics
+    v = tiny.alpha if name == "alias" else np.ones(tiny.n_topics)
+    matrix = np.zeros((len(tiny.states),) * 2)
+
+    def go_on(start, z, j, tables, probability):
+        if j == len(tokens):
+            matrix[start, tiny.index[z]] += probability
+            return
+        i = tokens[j]
+        w = tiny.tokens[i][1]
         n_dk, n_wk, n_k = tiny.counts(z)
-        stale = (n_wk[tiny.tokens[i][1]] + tiny.beta) / (n_k + tiny.n_words * tiny.beta)
-        target = document * word
-        if name == "alias":
-            return metropolis((document - tiny.alpha) * word + tiny.alpha * stale, target)
-        return metropolis(stale, target) @ metropolis(n_dk[tiny.tokens[i][0]] + tiny.alpha, target)
+        scale = 1 / (n_k + tiny.n_words * tiny.beta)
+        tables = {"smooth": v * tiny.beta * scale, w: v * n_wk[w] * scale} | tables
+        row = published_step(tiny, z, i, name, tables[w] + tables["smooth"], n_dk[d])[z[i]]
+        for k in range(tiny.n_topics):
+            go_on(start, (*z[:i], k, *z[i + 1 :]), j + 1, tables, probability * row[k])
 
-    return tiny.compose(step, [i])
+    for start, z in enumerate(tiny.states):
+        go_on(start, z, 0, {}, 1.0)
+    return matrix
+
+
+def published_step(tiny, z, i, name, stale, n_d):
+    document, word = tiny.factors(z, i)
+    target = document * word
+    if name == "alias":
+        return metropolis((document - tiny.alpha) * word + stale, target)
+    return metropolis(stale, target) @ metropolis(n_d + tiny.alpha, target)

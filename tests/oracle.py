@@ -1,8 +1,8 @@
 """Exact execution of a random program: every path that its random numbers can take, each with its probability.
 
 `paths(run)` calls ``run(oracle)`` again and again, where the oracle stands in for a random stream. A uniform number is
-not drawn: it is an unknown in an interval, and when the program compares it with a threshold the run splits in two, with
-the exact probabilities of both sides. So the transition matrix of a sampler can be computed from the sampler's own
+not drawn: it is an unknown in an interval, and when the program compares it with a threshold the run splits in two,
+with the exact probabilities of both sides. So the transition matrix of a sampler can be computed from the sampler's own
 source (run without the compiler), not from a description of it.
 """
 
@@ -70,6 +70,7 @@ class Unknown:
         assert self.slope > 0, "only increasing functions of a uniform number are followed"
         at = (float(x) - self.shift) / self.slope
         share = (at - low) / (high - low)
+        assert share == share, "compared with something that is not a number"
         if share < ROUNDING:
             return False
         if share > 1 - ROUNDING:

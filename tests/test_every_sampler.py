@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from checks import cases, check_counts, check_transitions, check_word_factor, options
+from checks import cases, check_alias_tables, check_counts, check_transitions, check_word_factor, options
 from exact import REPEATED, THREE_TOPICS, simulate
 from scipy import stats
 
@@ -64,6 +64,11 @@ def test_transitions(name, plain_samplers):
 def test_word_factor(name, plain_samplers):
     for tiny in cases(plain_samplers[name]).values():
         check_word_factor(plain_samplers[name], tiny)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if SAMPLERS[name].draw == "mh"])
+def test_alias_tables(name, plain_samplers):
+    check_alias_tables(plain_samplers[name])
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -16,10 +17,10 @@ from topoi._pool import Pool
 from topoi._rng import CHAIN, bits, new_stream
 from topoi.corpus import Corpus
 from topoi.diagnostics import document_completion, rhat_ess
-from topoi.errors import ParameterError
+from topoi.errors import CorpusError, ParameterError
 from topoi.infer import infer
 from topoi.interrupt import Interrupt
-from topoi.model import TopicModel
+from topoi.model import TopicModel, check_whole
 from topoi.plan import make_plan
 from topoi.priors import resolve_alpha, resolve_beta
 from topoi.progress import progress_bar
@@ -141,7 +142,8 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Learn the topics of the documents X: counts (n_documents, n_words), sparse or dense, or a `Corpus`."""
         corpus = self._corpus(X, reset=True)
         self._check_parameters()
-        self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self._seed = self._new_seed()
+        self._batches = 0
         alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
         beta, self._learn_beta = resolve_beta(self.topic_word_prior)
         return self._run(corpus, alpha, beta, Schedule(self.n_sweeps, self.n_samples, self.burn_in), self._seed)
@@ -156,11 +158,14 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return self.fit(X, y)
         corpus = self._corpus(X, reset=False)
         self._check_parameters()
-        base = self.model_.last_counts.toarray()
-        self._batches += 1
-        seed = _chain_seed(self._seed, self._batches)
+        model = self.model_
+        if self.n_topics != model.n_topics:
+            raise ParameterError("n_topics", f"is {self.n_topics}, but the model has {model.n_topics}; use fit")
+        seed = _chain_seed(self._seed, self._batches + 1)
         schedule = Schedule(self.infer_sweeps, self.n_samples)
-        return self._run(corpus, self.model_.alpha, self.model_.beta, schedule, seed, base)
+        self._run(corpus, model.alpha, model.beta, schedule, seed, model.last_counts.toarray())
+        self._batches += 1
+        return self
 
     def _run(
         self,
@@ -173,7 +178,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> LDA:
         plan = make_plan(self.sampler, corpus, self.n_topics)
         rules = Rules(self._learn_alpha, self._learn_beta, max_seconds=self.max_seconds, tol=self.tol)
-        with Interrupt() as interrupt, Pool(self.n_jobs) as pool, progress_bar(self.progress) as show:
+        with Interrupt() as interrupt, self._pool() as pool, progress_bar(self.progress) as show:
             callbacks = [*show, *(self.callbacks or [])]
 
             def chain(number: int, inner: Pool) -> Run:
@@ -206,12 +211,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.n_iter_ = best.n_sweeps
         self.chains_ = [result.model for result in runs]
         self._components: NDArray[np.float64] | None = None
-        self._batches = getattr(self, "_batches", 0)
-        traces = [
-            np.array(result.trace.log_joint)[np.array(result.trace.sweep, int) > schedule.n_burn_in] for result in runs
-        ]
-        shortest = min(map(len, traces))
-        self.rhat_ = rhat_ess(np.array([trace[:shortest] for trace in traces]).reshape(len(runs), shortest))["rhat"]
+        self.rhat_ = _rhat([result.trace.after(schedule.n_burn_in) for result in runs])
 
     @property
     def components_(self) -> NDArray[np.float64]:
@@ -233,7 +233,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "model_")
         corpus = self._corpus(X, reset=False, allow_empty=True)
-        with Pool(self.n_jobs) as pool:
+        with self._pool() as pool:
             return infer(self.model_, corpus, self.infer_sweeps, self._seed, pool)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -244,7 +244,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """exp(−score): of how many equally likely words a held-out token seems to be drawn. Lower is better."""
         check_is_fitted(self, "model_")
         corpus = self._corpus(X, reset=False, allow_empty=True)
-        with Pool(self.n_jobs) as pool:
+        with self._pool() as pool:
             return document_completion(self.components_, self.model_.alpha, corpus, pool=pool).perplexity
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
@@ -260,26 +260,55 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _corpus(self, X: Any, reset: bool, allow_empty: bool = False) -> Corpus:
         """X as a corpus, checked against what the estimator was fitted on."""
         if isinstance(X, Corpus):
+            if X.n_tokens == 0 and not allow_empty:
+                raise CorpusError(f"every document is empty: none of {X.n_documents} has a word of the vocabulary.")
             if reset:
                 self.n_features_in_ = X.n_words
+                self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
             elif X.n_words != self.n_features_in_:
-                raise ParameterError("X", f"has {X.n_words} words, but the model was fitted on {self.n_features_in_}")
+                raise CorpusError(f"X has {X.n_words} words, but the model was fitted on {self.n_features_in_}.")
+            else:
+                self._check_vocabulary(X)
             return X
-        if getattr(X, "dtype", None) == object and np.size(X) and not isinstance(np.ravel(X)[0], str):
+        if getattr(X, "dtype", None) == np.dtype(object) and np.size(X) and not isinstance(np.ravel(X)[0], str):
             X = check_array(X, dtype=np.float64, ensure_all_finite=False)  # numbers stored as objects
         corpus = Corpus.from_counts(X, allow_empty=allow_empty)
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        try:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except ValueError as error:  # the number or the names of the columns, in scikit-learn's words
+            raise CorpusError(str(error)) from error
+        if not reset:
+            self._check_vocabulary(corpus)
         return corpus
+
+    def _check_vocabulary(self, corpus: Corpus) -> None:
+        """Raise if the columns are known to be other words than those of the model."""
+        fitted, given = self.model_.vocabulary, corpus.vocabulary
+        if fitted is None or given is None or (wrong := np.flatnonzero(fitted != given)).size == 0:
+            return
+        w = int(wrong[0])
+        raise CorpusError(f"column {w} is {given[w]!r}, but {fitted[w]!r} in the model's vocabulary.", column=w)
+
+    def _pool(self) -> Pool:
+        if self.n_jobs is not None:
+            check_whole("n_jobs", self.n_jobs, None)
+        return Pool(self.n_jobs)
+
+    def _new_seed(self) -> int:
+        try:
+            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        except (ValueError, TypeError) as error:
+            raise ParameterError("random_state", str(error)) from error
 
     def _check_parameters(self) -> None:
         for name in ("n_topics", "n_chains", "infer_sweeps"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise ParameterError(name, f"must be a whole number of at least 1, not {value!r}")
+            check_whole(name, getattr(self, name))
         for name in ("max_seconds", "tol"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
+            if value is not None and not (isinstance(value, numbers.Real) and float(value) > 0):
                 raise ParameterError(name, f"must be a positive number or None, not {value!r}")
+        if not isinstance(self.callbacks, Sequence | None) or not all(map(callable, self.callbacks or ())):
+            raise ParameterError("callbacks", f"must be a list of functions or None, not {self.callbacks!r}")
         make_plan(self.sampler, None, self.n_topics)
 
 

@@ -18,7 +18,8 @@ from topoi._pool import Pool
 from topoi._rng import INFER, seed_stream, uniform
 from topoi._simd import LANES, draw_lane, pad, padded, weigh
 from topoi.corpus import Corpus
-from topoi.model import TopicModel
+from topoi.errors import CorpusError
+from topoi.model import TopicModel, check_whole
 from topoi.samplers._fixed import dense_document
 from topoi.state import topic_dtype
 
@@ -40,9 +41,12 @@ def first_topics(
 @kernel
 def infer_documents(
     words: Any, doc_ptr: Any, first: Any, last: Any, keys: Any, seed: Any, z: Any, table: Any, offset: Any,
-    scale: Any, alpha: Any, n_sweeps: Any, theta: Any,
+    scale: Any, alpha: Any, prior: Any, n_sweeps: Any, theta: Any,
 ) -> None:  # fmt: skip
-    """Fill theta[first:last] with the average of (n_dk + α_k)/(n_d + Σα) over the second half of the sweeps."""
+    """Fill theta[first:last] with the average of (n_dk + α_k)/(n_d + Σα) over the second half of the sweeps.
+
+    `alpha` is in the type of the table, for the draws; `prior` is α in full, for the shares.
+    """
     n_topics = theta.shape[1]
     n_d = np.zeros(table.shape[1], table.dtype)
     p = np.zeros(table.shape[1], table.dtype)
@@ -62,7 +66,7 @@ def infer_documents(
         kept = n_sweeps - n_sweeps // 2
         norm = 0.0
         for k in range(n_topics):
-            total[k] = total[k] / kept + alpha[k]
+            total[k] = total[k] / kept + prior[k]
             norm += total[k]
         for k in range(n_topics):
             theta[d, k] = total[k] / norm
@@ -72,6 +76,9 @@ def infer(
     model: TopicModel, corpus: Corpus, n_sweeps: int = 20, seed: int = 0, pool: Pool | None = None
 ) -> NDArray[np.float64]:
     """Topic shares θ (D, K) of every document of `corpus`; an empty document gets the prior's mean."""
+    check_whole("infer_sweeps", n_sweeps)
+    if corpus.n_words != model.n_words:
+        raise CorpusError(f"the documents have {corpus.n_words} words, but the model {model.n_words}.")
     pool = pool or Pool(1)
     real = np.float32
     # Only the words that occur: the table of a small batch is small.
@@ -88,7 +95,7 @@ def infer(
     def work(block: int) -> None:
         infer_documents(
             words, corpus.doc_ptr, ptr[block], ptr[block + 1], keys, np.uint64(seed), z, table, model.beta, scale,
-            alpha, n_sweeps, theta,
+            alpha, model.alpha, n_sweeps, theta,
         )  # fmt: skip
 
     pool.map(work, range(len(ptr) - 1))

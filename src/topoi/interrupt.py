@@ -11,7 +11,8 @@ from typing import Any
 class Interrupt:
     """Within this context the first Ctrl-C sets `requested`; a second one raises KeyboardInterrupt as usual.
 
-    Only the main thread can listen to signals; in any other thread the context does nothing.
+    Only the main thread can listen to signals; in any other thread the context does nothing. Nor does it where SIGINT
+    is ignored (a background job) or handled outside Python: that is not ours to change.
     """
 
     def __init__(self) -> None:
@@ -20,7 +21,8 @@ class Interrupt:
         self._listening = False
 
     def __enter__(self) -> Interrupt:
-        if threading.current_thread() is threading.main_thread():
+        ours = signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None)
+        if ours and threading.current_thread() is threading.main_thread():
             self._previous = signal.signal(signal.SIGINT, self._handle)
             self._listening = True
         return self

@@ -6,6 +6,7 @@ safetensors file: arrays and a JSON header, nothing that could run.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi.errors import TopoiError
+from topoi.errors import ParameterError, TopoiError
 from topoi.rows import TOPIC, Rows
 from topoi.state import State
 
 FORMAT = "topoi-topic-model"
 VERSION = 1
+
+
+def check_whole(name: str, value: Any, least: int | None = 1) -> None:
+    """Raise unless the parameter `name` is a whole number of at least `least`."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or (least is not None and value < least):
+        bound = "" if least is None else f" of at least {least}"
+        raise ParameterError(name, f"must be a whole number{bound}, not {value!r}")
 
 
 def sample_counts(state: State) -> sparse.csr_array:
@@ -82,7 +91,8 @@ class TopicModel:
         return np.ascontiguousarray(phi, dtype)
 
     def top_words(self, n: int = 10) -> list[list[str]]:
-        """The n most probable words of each topic, most probable first."""
+        """The n most probable words of each topic, most probable first; fewer where fewer have a count."""
+        check_whole("n", n, 0)
         by_topic = self.counts.tocsc()
         out = []
         for k in range(self.n_topics):
@@ -110,11 +120,13 @@ class TopicModel:
             "n_words": self.n_words,
             "vocabulary": None if self.vocabulary is None else [str(w) for w in self.vocabulary],
         }
+        header["digest"] = _digest(header, arrays)
+        # One entry: safetensors writes several in any order, and equal models should be equal files.
         save_file(arrays, str(path), metadata={"topoi": json.dumps(header)})
 
     @classmethod
     def load(cls, path: str | Path) -> TopicModel:
-        """Read a model that `save` wrote."""
+        """Read a model that `save` wrote; a file that is anything else, or was changed by a byte, is a ModelError."""
         from safetensors import SafetensorError, safe_open
 
         try:
@@ -124,6 +136,8 @@ class TopicModel:
             header = json.loads(metadata.get("topoi", "{}"))
             if header.get("format") != FORMAT or header.get("version") != VERSION:
                 raise ModelError(f"{path}: not a topoi model of version {VERSION}")
+            if header.pop("digest") != _digest(header, arrays):
+                raise ModelError(f"{path}: damaged, its contents are not those that were saved")
             shape = (int(header["n_words"]), len(arrays["alpha"]))
             return cls(
                 _csr(arrays, "counts", shape),
@@ -133,11 +147,23 @@ class TopicModel:
                 float(arrays["beta"][0]),
                 None if header["vocabulary"] is None else np.array(header["vocabulary"], dtype=object),
             )
-        except (SafetensorError, KeyError, ValueError, TypeError, IndexError) as error:
+        except (ModelError, FileNotFoundError, PermissionError):
+            raise
+        except (SafetensorError, OSError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError,
+                RecursionError) as error:  # fmt: skip
             raise ModelError(f"{path}: not a topoi model, or damaged ({error})") from error
 
 
 PARTS = ("data", "indices", "indptr")
+
+
+def _digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
+    """A hash of all that a file holds: a byte changed in the counts would show nowhere else."""
+    digest = hashlib.blake2b(json.dumps(header, sort_keys=True).encode(), digest_size=16)
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def _csr(arrays: dict[str, NDArray[Any]], name: str, shape: tuple[int, int]) -> sparse.csr_array:

@@ -13,7 +13,7 @@ from scipy import sparse
 from topoi._pool import Pool
 from topoi.diagnostics import log_joint
 from topoi.errors import ParameterError
-from topoi.model import TopicModel, sample_counts
+from topoi.model import TopicModel, check_whole, sample_counts
 from topoi.plan import Plan
 from topoi.priors import learn_alpha, learn_beta
 from topoi.samplers import SAMPLERS, Sampler
@@ -30,11 +30,12 @@ class Schedule:
     burn_in: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("n_sweeps", 1), ("n_samples", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise ParameterError(name, f"must be a whole number of at least {least}, not {value!r}")
-        if self.burn_in is not None and not 0 <= self.burn_in < self.n_sweeps:
+        check_whole("n_sweeps", self.n_sweeps)
+        check_whole("n_samples", self.n_samples)
+        if self.burn_in is None:
+            return
+        check_whole("burn_in", self.burn_in, 0)
+        if self.burn_in >= self.n_sweeps:
             raise ParameterError(
                 "burn_in", f"must be from 0 to n_sweeps - 1 = {self.n_sweeps - 1}, not {self.burn_in!r}"
             )
@@ -145,7 +146,7 @@ def run(
 ) -> Run:
     """Run the chain of `state` (which is changed) to the end of the schedule, or until a rule stops it."""
     rules, pool = rules or Rules(), pool or Pool(1)
-    trace, samples = Trace(), Samples(state)
+    trace, samples, kept = Trace(), Samples(state), schedule.kept
     begun = time.perf_counter()
     sampler: Sampler | None = None
     stopped = "finished"
@@ -172,7 +173,7 @@ def run(
             small_gains = small_gains + 1 if rules.tol is not None and gain < rules.tol else 0
             trace.sweep.append(sweep)
             trace.log_joint.append(value)
-        if sweep in schedule.kept:
+        if sweep in kept:
             samples.add(state, pool)
 
         seconds = time.perf_counter() - begun

@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._jit import kernel
+from topoi._pool import Pool
 from topoi._rng import uniform
 from topoi.samplers._document import add_topic, clear_document, list_document, remove_topic
 from topoi.samplers.base import Sampler
+from topoi.state import State
 from topoi.urn import draw_urn
 
 # Looking a topic up in a sorted row costs about this many steps of walking one.
@@ -45,7 +47,7 @@ def find(topics: Any, lo: Any, hi: Any, k: Any) -> Any:
 @kernel
 def sweep_documents(
     words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, topics: Any, phi: Any, start: Any, mass: Any,
-    alpha: Any, stream: Any,
+    alpha: Any, look_up: Any, stream: Any,
 ) -> Any:  # fmt: skip
     """Move every token of documents first … last − 1 given φ; returns how many kept their topic for want of φ."""
     n_topics = alpha.shape[0]
@@ -65,7 +67,7 @@ def sweep_documents(
                 continue
             old = np.int64(z[i])
             n = remove_topic(old, n_d, active, place, n)
-            by_word = row_end - row <= LOOK_UP * n
+            by_word = row_end - row <= look_up * n
             total = 0.0
             if by_word:
                 for j in range(row, row_end):
@@ -108,6 +110,10 @@ class PolyaUrn(Sampler):
     reference = "Terenin, Magnusson, Jonsson & Draper (2019), Pólya urn latent Dirichlet allocation, IEEE TPAMI 41"
     bias = 0.203
 
+    def __init__(self, state: State, pool: Pool | None = None, look_up: int = LOOK_UP) -> None:
+        super().__init__(state, pool)
+        self.look_up = look_up
+
     def begin(self) -> None:
         """Draw φ given the topics."""
         self.phi = draw_urn(self.state, self.pool)
@@ -117,7 +123,7 @@ class PolyaUrn(Sampler):
         state, phi = self.state, self.phi
         answer = sweep_documents(
             state.corpus.words, state.corpus.doc_ptr, first, last, state.z, phi.topics, phi.phi, phi.start, phi.mass,
-            state.alpha, stream,
+            state.alpha, self.look_up, stream,
         )  # fmt: skip
         return int(answer)
 

@@ -1,0 +1,97 @@
+"""The tests are tested: bugs put into the samplers must each be caught by the checks of checks.py.
+
+A mutant is a change of the source text. It must apply exactly once, so that a mutant cannot outlive the code it
+changes.
+"""
+
+from __future__ import annotations
+
+import pytest
+from checks import check_all
+from copies import interpreted
+
+S = "topoi.samplers"
+# name: (sampler that must fail, module, old text, new text)
+MUTANTS = {
+    "no decrement of the word's count": (
+        "collapsed", f"{S}.collapsed", "            n_wk[w, old] -= 1\n", ""),
+    "no decrement of the document's count": (
+        "collapsed", f"{S}.collapsed", "            n_d[old] -= 1\n", ""),
+    "stale scale after a move": (
+        "collapsed", f"{S}.collapsed", "            scale[new] = 1.0 / (n_k[new] + beta_sum)\n", ""),
+    "β summed over topics, not words": (
+        "sparse", "topoi.state", "return self.beta * self.corpus.n_words", "return self.beta * self.n_topics"),
+    "lane sums not taken off": (
+        "collapsed", "topoi._simd", "        u = u - lanes[lane]\n", ""),
+    "weight without the prior": (
+        "collapsed", "topoi._simd", "p[:] = (n_d + alpha) * (table[w] + p", "p[:] = (n_d + 0.5 * alpha) * (table[w] + p"),
+    "sparse: coefficient without α": (
+        "sparse", f"{S}.sparse", "            coefficient[new] = (alpha[new] + n_d[new]) * scale[new]\n",
+        "            coefficient[new] = n_d[new] * scale[new]\n"),
+    "sparse: document bucket not updated": (
+        "sparse", f"{S}.sparse", "            document_mass -= n_d[old] * scale[old]\n", ""),
+    "sparse: coefficients not reset after a document": (
+        "sparse", f"{S}.sparse", "            coefficient[active[j]] = alpha[active[j]] * scale[active[j]]\n",
+        "            pass\n"),
+    "sparse: row not sorted after a decrement": (
+        "sparse", "topoi.rows", "    if x < ONE:", "    if x < 0:"),
+    "fast: bound too small": (
+        "fast", f"{S}.fast", "rest = np.sqrt(rest) * norm_c", "rest = np.sqrt(rest) * norm_c * 0.3"),
+    "fast: correction segment from the wrong end": (
+        "fast", f"{S}.fast", "u = (u * z_before - before) * z_bound", "u = (u * z_before - total) * z_bound"),
+    "fast: word norm not kept": (
+        "fast", f"{S}.fast", "            norms[w] += power(n_wk[w, new] + beta, three)\n", ""),
+    "fast_333: cube root of the wrong product": (
+        "fast_333", f"{S}.fast", "** (1.0 / 3.0)", "** (1.0 / 2.0)"),
+    "light: word proposal accepted without the other factors": (
+        "light", f"{S}.light", "to = (n_d[t] + alpha[t]) * (n_k[s] + beta_sum)\n", "to = (n_d[t] + alpha[t]) * 1e9\n"),
+    "light: acceptance swapped": (
+        "light", f"{S}.light", "if uniform(stream) * back < to:", "if uniform(stream) * to < back:"),
+    "light: document proposal counts the token itself": (
+        "light", f"{S}.light", "i, False, s, alpha_table", "i, True, s, alpha_table"),
+    "light: word proposal may pick the token itself": (
+        "light", f"{S}.light", "        picked = order[hi - 1]\n", "        pass\n"),
+    "alias: correction dropped": (
+        "alias", f"{S}.alias", "if uniform(stream) * ((n_d[s] + alpha[s]) * phi_s * q_t) <", "if uniform(stream) * 0.0 <"),
+    "alias table: donor not reduced": (
+        "light_published", f"{S}._stale", "keep[g] = (keep[g] + keep[s]) - 1.0", "keep[g] = keep[g] - 0.5"),
+    "light_published: proposal weight without smoothing": (
+        "light_published", f"{S}._stale", "    weight = t.weight[t.start[t.size.shape[0] - 1] + k]\n", "    weight = 0.0\n"),
+    "partial: token not taken out": (
+        "partial", f"{S}._fixed", "        n_d[old] -= 1\n", ""),
+    "partial, sparse: token not taken out": (
+        "partial", f"{S}._fixed", "            n = remove_topic(old, n_d, active, place, n)\n", ""),
+    "partial, sparse: prior's part too small": (
+        "partial", "topoi.tables", "        mass[w] = total\n", "        mass[w] = 0.5 * total\n"),
+    "Dirichlet drawn without β": (
+        "partial", "topoi.tables", "gamma(stream, table[w, k] + beta)", "gamma(stream, table[w, k] + 0.5 * beta)"),
+    "φ normalised over the wrong axis": (
+        "partial", "topoi.tables", "            total[k] += table[w, k]\n", "            total[0] += table[w, k]\n"),
+    "delayed: counts not smoothed": (
+        "delayed", "topoi.tables", "    factor.offset = state.beta\n", "    factor.offset = 0.0\n"),
+    "urn: Poisson without the prior": (
+        "polya_urn", "topoi.urn", "c = poisson(stream, n[touched[j]] + beta)", "c = poisson(stream, n[touched[j]])"),
+    "urn: every zero filled": (
+        "polya_urn", "topoi.urn", "        k += 1 + geometric_skip(stream, -beta)\n", "        k += 1\n"),
+    "urn: word's prior mass forgotten": (
+        "polya_urn", "topoi.urn", "            mass[w] += alpha[topics[j]] * phi[j]\n",
+        "            mass[w] += 0.5 * alpha[topics[j]] * phi[j]\n"),
+    "urn: topics looked up wrongly": (
+        "polya_urn", f"{S}.polya_urn", "        if topics[middle] < k:", "        if topics[middle] <= k:"),
+    "document list not cleared": (
+        "sparse", f"{S}._document", "        n_d[active[j]] = 0\n", "        pass\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", sorted(MUTANTS))
+def test_mutant_is_caught(mutant):
+    sampler, module, old, new = MUTANTS[mutant]
+    samplers = interpreted({module: [(old, new)]})
+    with pytest.raises((AssertionError, IndexError, ZeroDivisionError, ValueError)):
+        check_all(samplers.SAMPLERS[sampler])
+
+
+def test_unchanged_source_passes(plain_samplers):
+    """The same checks pass without a mutant: what catches them is the bug, not the check."""
+    check_all(plain_samplers["collapsed"])
+    check_all(plain_samplers["partial"])
