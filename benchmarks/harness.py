@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import platform
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -206,7 +207,7 @@ def measure(
 def alone(function: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]:
     """function(*args) in a fresh process, so that nobody inherits another's memory; a crash is a result too."""
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context) as pool:
+    with ProcessPoolExecutor(1, mp_context=context, initializer=_die_with_parent) as pool:
         try:
             return pool.submit(function, *args).result()
         except BrokenProcessPool:
@@ -214,6 +215,18 @@ def alone(function: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]
         except Exception as error:  # one that fails does not end a night's run; it is tried again in the next
             traceback.print_exception(error)
             return {"failed": f"{type(error).__name__}: {error}"}
+
+
+def _die_with_parent() -> None:
+    """End this process when its parent is killed: it would take time from the run that goes on."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 # ---- Options -----------------------------------------------------------------------------------------------
@@ -227,5 +240,7 @@ def options(description: str, topics: list[int]) -> argparse.ArgumentParser:
     parser.add_argument("--output", type=Path, default=DEFAULT_OUTPUT, help="folder for table, plot and results")
     parser.add_argument("--core", type=int, help="core to run on; the last one if not given")
     parser.add_argument("--fresh", action="store_true", help="throw away the results of an earlier run")
-    parser.add_argument("--quick", action="store_true", help="a sample of the documents, to see that it works")
+    parser.add_argument(
+        "--quick", action="store_true", help="a sample of the documents and few sweeps, to see that it works"
+    )
     return parser

@@ -58,7 +58,7 @@ def tomotopy_topics(model: Any, n_words: int) -> Topics:
     words = tomotopy_words(model)
     for k in range(model.k):
         phi[k, words] = model.get_topic_word_dist(k)
-    return phi / phi.sum(1, keepdims=True)
+    return _normalised(phi)
 
 
 def fit_tomotopy(problem: Problem, n_topics: int, seed: int, recorder: Recorder, learn_alpha: bool = False) -> None:
@@ -160,7 +160,8 @@ def fit_sklearn(problem: Problem, n_topics: int, seed: int, recorder: Recorder) 
 
 def _normalised(weights: NDArray[Any]) -> Topics:
     topics = np.asarray(weights, np.float64)
-    return topics / topics.sum(1, keepdims=True)
+    shares: Topics = topics / topics.sum(1, keepdims=True)
+    return shares
 
 
 Fit = Callable[[Problem, int, int, Recorder], None]

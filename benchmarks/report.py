@@ -102,7 +102,7 @@ def decade_ticks(low: float, high: float) -> list[float]:
 def even_ticks(low: float, high: float, most: int = 9) -> list[float]:
     """Multiples of a round number from `low` to `high`, at most so many."""
     step = next(size for size in decade_ticks(1, 1e5) if (high - low) / size <= most)
-    return np.arange(step * np.ceil(low / step), high, step).tolist()
+    return [float(value) for value in np.arange(step * np.ceil(low / step), high, step)]
 
 
 def save(figure: Any, output: Path, name: str) -> None:

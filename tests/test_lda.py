@@ -23,7 +23,7 @@ import topoi.estimators
 from topoi import LDA, Corpus, CorpusError, ParameterError
 from topoi.diagnostics import document_completion, unigram_completion
 from topoi.samplers import SAMPLERS
-from topoi.state import topic_dtype
+from topoi.state import new_state, topic_dtype
 
 ALL = ["auto", *sorted(SAMPLERS)]
 N_WORDS = 200
@@ -162,6 +162,12 @@ def test_corpus_is_taken_as_it_is(few):
         named.transform(Corpus.from_counts(few[:, :-1], words[:-1]))
     with pytest.raises(CorpusError, match=r"word0.*word11|vocabulary"):
         named.transform(Corpus.from_counts(few, words[::-1]))
+    pd = pytest.importorskip("pandas")
+    with (
+        pytest.warns(UserWarning, match="fitted without feature names"),
+        pytest.raises(CorpusError, match="column 0 is 'word11', but 'word0'"),
+    ):
+        named.transform(pd.DataFrame(few, columns=words[::-1]))
     with pytest.raises(CorpusError, match="empty"):
         quick().fit(Corpus.from_counts(np.zeros((3, 4)), allow_empty=True))
 
@@ -450,7 +456,7 @@ def test_memory_per_token(few):
     for n_topics, size in [(1, 2), (2**16, 2), (2**16 + 1, 4)]:
         assert np.dtype(topic_dtype(n_topics)).itemsize == size
         corpus = Corpus.from_counts(few)
-        states[n_topics] = topoi.estimators.new_state(corpus, np.full(n_topics, 0.01), 0.01, 0)
+        states[n_topics] = new_state(corpus, np.full(n_topics, 0.01), 0.01, 0)
         assert states[n_topics].corpus.words.nbytes + states[n_topics].z.nbytes == (4 + size) * corpus.n_tokens
         assert states[n_topics].z.max() < n_topics
     assert states[2**16].z.dtype == np.uint16
@@ -594,11 +600,16 @@ def test_partial_fit_does_not_remember_an_earlier_fit(few):
     assert fitted_bytes(again, few) == fitted_bytes(first, few)
 
 
-def test_batches_have_streams_of_their_own(few):
-    lda = quick().fit(few).partial_fit(few[:6])
-    once = lda.doc_topic_.copy()
-    lda.partial_fit(few[:6])
-    assert not np.array_equal(once, lda.doc_topic_)
+def test_batches_have_streams_of_their_own(few, monkeypatch):
+    seeds = []
+
+    def note(corpus, alpha, beta, seed, base=None):
+        seeds.append(seed)
+        return new_state(corpus, alpha, beta, seed, base)
+
+    monkeypatch.setattr(topoi.estimators, "new_state", note)
+    quick(n_chains=2).fit(few).partial_fit(few[:6]).partial_fit(few[:6])
+    assert len(seeds) == len(set(seeds)) == 6
 
 
 def test_partial_fit_learns_priors(few):

@@ -64,7 +64,9 @@ MUTANTS = {
     "partial, sparse: prior's part too small": (
         "partial", "topoi.tables", "        mass[w] = total\n", "        mass[w] = 0.5 * total\n"),
     "Dirichlet drawn without β": (
-        "partial", "topoi.tables", "gamma(stream, table[w, k] + beta)", "gamma(stream, table[w, k] + 0.5 * beta)"),
+        "partial", "topoi.tables", "x = gamma(stream, table[w, k] + beta)", "x = gamma(stream, table[w, k])"),
+    "small gamma: envelope's tail too light": (
+        "partial", "topoi.tables", "tail = shape / (math.e * (1.0 - shape))", "tail = 0.3 * shape / (math.e * (1.0 - shape))"),
     "φ normalised over the wrong axis": (
         "partial", "topoi.tables", "            total[k] += table[w, k]\n", "            total[0] += table[w, k]\n"),
     "delayed: counts not smoothed": (

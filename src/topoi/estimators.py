@@ -161,7 +161,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         model = self.model_
         if self.n_topics != model.n_topics:
             raise ParameterError("n_topics", f"is {self.n_topics}, but the model has {model.n_topics}; use fit")
-        seed = _chain_seed(self._seed, self._batches + 1)
+        seed = _chain_seed(self._seed, 0, self._batches + 1)
         schedule = Schedule(self.infer_sweeps, self.n_samples)
         self._run(corpus, model.alpha, model.beta, schedule, seed, model.last_counts.toarray())
         self._batches += 1
@@ -318,6 +318,6 @@ def _rhat(traces: list[list[float]]) -> float:
     return rhat_ess(np.array([trace[:shortest] for trace in traces]).reshape(len(traces), shortest))["rhat"]
 
 
-def _chain_seed(seed: int, number: int) -> int:
-    """Seed of chain (or batch) `number` of a fit."""
-    return int(bits(new_stream(seed, CHAIN, 0, number)) >> np.uint64(33))
+def _chain_seed(seed: int, number: int, batch: int = 0) -> int:
+    """Seed of chain `number` of a fit, or of a later `batch` of documents."""
+    return int(bits(new_stream(seed, CHAIN, batch, number)) >> np.uint64(33))

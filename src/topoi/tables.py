@@ -16,6 +16,7 @@ which makes the work parallel and its result the same for any number of threads.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from topoi._jit import kernel
 from topoi._pool import Pool
-from topoi._rng import WORD_FACTOR, gamma, new_stream
+from topoi._rng import WORD_FACTOR, gamma, new_stream, uniform
 from topoi._simd import pad, padded
 from topoi.state import State
 
@@ -68,13 +69,38 @@ def count_rows(order: Any, word_ptr: Any, first: Any, last: Any, z: Any, base: A
 
 
 @kernel
+def small_gamma(stream: Any, shape: Any, negligible: Any) -> Any:
+    """Gamma(shape) for 0 < shape < 1, rejection on the log scale (Liu, Martin & Syring 2017); tiny values come as 0.
+
+    `negligible` is NEGLIGIBLE ** shape. The smaller the shape the quicker: most draws cost one uniform number.
+    """
+    tail = shape / (math.e * (1.0 - shape))  # mass of the envelope for X > 1, that for X ≤ 1 being 1
+    below_one = 1.0 / (1.0 + tail)
+    while True:
+        u = uniform(stream)
+        if u < below_one:
+            if u < negligible * below_one:
+                return 0.0
+            x = math.exp(math.log(u / below_one) / shape)  # u^(1/shape), u uniform again
+            if uniform(stream) < math.exp(-x):
+                return x
+        else:
+            x = ((u - below_one) / (1.0 - below_one)) ** (-1.0 / (1.0 - shape))
+            if uniform(stream) < x * math.exp(1.0 - x):
+                return x
+
+
+@kernel
 def gamma_rows(table: Any, first: Any, last: Any, beta: Any, n_topics: Any, total: Any, stream: Any) -> None:
     """Replace counts in rows first … last − 1 by draws γ_wk ~ Gamma(n_wk + β); add their sums to `total`."""
+    small = beta < 0.5
+    negligible = NEGLIGIBLE**beta
     for w in range(first, last):
         for k in range(n_topics):
-            x = gamma(stream, table[w, k] + beta)
-            if x < NEGLIGIBLE:
-                x = 0.0
+            if table[w, k] == 0.0 and small:  # nearly all entries: draw them the quick way
+                x = small_gamma(stream, beta, negligible)
+            else:
+                x = gamma(stream, table[w, k] + beta)
             table[w, k] = x
             total[k] += table[w, k]
 

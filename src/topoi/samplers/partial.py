@@ -20,7 +20,7 @@ from topoi.state import State
 from topoi.tables import DenseFactor, fill_dirichlet, fill_prior_mass
 
 # Weighing all topics beats walking the document's up to here (docs/performance.md).
-DENSE_UP_TO = 256
+DENSE_UP_TO = 1024
 
 
 class Partial(Sampler):

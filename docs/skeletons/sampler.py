@@ -1,0 +1,83 @@
+"""Plain collapsed Gibbs sampling: every topic weighed for every token, one after the other.
+
+    p(z_i = k | rest) ∝ (n_dk⁻ + α_k) · (n_wk⁻ + β) / (n_k⁻ + Vβ)
+
+A skeleton to copy. Say here: the target in the names of our arrays (as above), the trick that makes it quick (here
+there is none: that is why it is short), the cost per token, the paper and its section, and where you differ from it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._jit import kernel
+from topoi._pool import Pool
+from topoi._rng import uniform
+from topoi.samplers._document import count_document
+from topoi.samplers.base import Sampler
+from topoi.state import State
+from topoi.tables import DenseFactor, fill_counts
+
+
+@kernel
+def sweep_documents(
+    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, n_wk: Any, n_k: Any,
+    alpha: Any, beta: Any, beta_sum: Any, stream: Any,
+) -> None:  # fmt: skip
+    """One Gibbs step for every token of documents first … last − 1; updates z, n_wk and n_k."""
+    n_topics = alpha.shape[0]
+    n_d = np.zeros(n_topics, n_wk.dtype)
+    below = np.zeros(n_topics)  # running sum of the weights
+    for d in range(first, last):
+        lo, hi = doc_ptr[d], doc_ptr[d + 1]
+        count_document(z, lo, hi, n_d)
+        for i in range(lo, hi):
+            w = words[i]
+            old = np.int64(z[i])
+            n_d[old] -= 1
+            n_wk[w, old] -= 1
+            n_k[old] -= 1
+            total = 0.0
+            for k in range(n_topics):
+                total += (n_d[k] + alpha[k]) * (n_wk[w, k] + beta) / (n_k[k] + beta_sum)
+                below[k] = total
+            u = uniform(stream) * total
+            new = 0
+            while new < n_topics - 1 and u >= below[new]:
+                new += 1
+            n_d[new] += 1
+            n_wk[w, new] += 1
+            n_k[new] += 1
+            z[i] = new
+
+
+class Plain(Sampler):
+    """Plain collapsed Gibbs sampler."""
+
+    name = "plain"
+    exact = True  # if not: exact = False and bias = what verify/bias.py prints
+    parallel = False  # live counts: blocks of documents run one after the other
+    factor = "collapsed"
+    draw = "gibbs"
+    cost = "O(K)"
+    reference = "Griffiths & Steyvers (2004), Finding scientific topics, PNAS 101"
+
+    def __init__(self, state: State, pool: Pool | None = None) -> None:
+        super().__init__(state, pool)
+        self.live = DenseFactor.empty(state)
+        self.n_k = fill_counts(state, self.live, self.pool)
+
+    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> None:
+        """Move the tokens of documents first … last − 1."""
+        state = self.state
+        sweep_documents(
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
+            state.alpha, state.beta, state.beta_sum, stream,
+        )  # fmt: skip
+
+    def kept_counts(self) -> NDArray[Any]:
+        """The live counts."""
+        return self.live.table[:, : self.state.n_topics]

@@ -1,0 +1,131 @@
+"""The command line: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import topoi
+from topoi import cli, datasets
+from topoi.datasets import Dataset
+from topoi.errors import CorpusError
+
+SUBJECTS = {
+    "fruit": "apple pear cherry plum orchard",
+    "metal": "iron copper zinc nickel furnace",
+    "weather": "rain wind cloud snow storm",
+}
+
+
+@pytest.fixture
+def small_docs(monkeypatch):
+    """Sixty documents about three subjects in place of the standard library."""
+    labels = list(SUBJECTS) * 20
+    texts = [" ".join(SUBJECTS[label].split()[i % 3 :] * 3) for i, label in enumerate(labels)]
+    monkeypatch.setattr(datasets, "python_docs", lambda: Dataset(texts, labels))
+
+
+def call(*arguments):
+    return CliRunner().invoke(cli.app, arguments)
+
+
+def call_main(monkeypatch, *arguments):
+    """Exit code of the entry point itself."""
+    monkeypatch.setattr(sys, "argv", ["topoi", *arguments])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    return end.value.code
+
+
+def test_help_names_every_command():
+    result = call("--help")
+    assert result.exit_code == 0
+    assert "demo" in result.output
+    assert "info" in result.output
+
+
+def test_help_is_quick():
+    """Nothing heavy is imported before a command runs."""
+    code = "import sys, topoi.cli; sys.exit(bool({'numba', 'sklearn', 'numpy', 'scipy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_version():
+    result = call("--version")
+    assert result.exit_code == 0
+    assert result.output == f"topoi {topoi.__version__}\n"
+
+
+def test_info_lists_every_sampler():
+    result = call("info")
+    assert result.exit_code == 0
+    for row in topoi.samplers_table():
+        assert row["name"] in result.output
+    for word in (topoi.__version__, "numba", "cache"):
+        assert word in result.output
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_demo_finds_the_subjects(small_docs, monkeypatch, compiled):
+    monkeypatch.setattr("topoi.demo.is_compiled", lambda: compiled)
+    result = call("demo", "--topics", "3", "--sweeps", "60", "--jobs", "1")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    for subject, words in SUBJECTS.items():
+        (line,) = [line for line in lines if f"{subject} 100%" in line or f"{subject} 9" in line]
+        assert words.split()[-1] in line
+    assert "60 sweeps" in result.stdout
+    assert "held-out documents" in result.stdout
+    assert "54 docstrings of 3 modules" in result.stderr
+    assert ("compiled once" in result.stderr) != compiled
+
+
+def test_demo_is_the_same_for_any_number_of_threads(small_docs):
+    outputs = []
+    for jobs in ("1", "2"):
+        result = call("demo", "--topics", "3", "--sweeps", "20", "--jobs", jobs)
+        outputs.append([line for line in result.stdout.splitlines() if "tokens/s" not in line])
+    assert outputs[0] == outputs[1]
+
+
+def test_demo_stopped_by_the_user_shows_what_it_has(small_docs, monkeypatch):
+    from topoi import estimators
+
+    class Pressed(estimators.Interrupt):
+        requested = property(lambda self: True, lambda self, value: None)
+
+    monkeypatch.setattr("topoi.demo.is_compiled", lambda: True)
+    monkeypatch.setattr(estimators, "Interrupt", Pressed)
+    result = call("demo", "--topics", "3", "--sweeps", "60")
+    assert result.exit_code == 130
+    assert "stopped by Ctrl-C" in result.stderr
+    assert "most probable words" in result.stdout
+
+
+@pytest.mark.parametrize("option", [("--topics", "0"), ("--sweeps", "x"), ("--seed", "-1"), ("--nonsense",)])
+def test_bad_option(option):
+    assert call("demo", *option).exit_code == 2
+
+
+def test_error_has_no_traceback(monkeypatch, capsys):
+    def fail():
+        raise CorpusError("there are no source files [here]")
+
+    monkeypatch.setattr(datasets, "python_docs", fail)
+    assert call_main(monkeypatch, "demo") == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "Error: there are no source files [here]" in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_ctrl_c_outside_the_fit(monkeypatch, capsys):
+    def stop():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(datasets, "python_docs", stop)
+    assert call_main(monkeypatch, "demo") == 130
+    assert "Traceback" not in capsys.readouterr().err
