@@ -12,7 +12,7 @@ from exact import REPEATED, THREE_TOPICS, simulate
 from scipy import stats
 
 from topoi._pool import Pool
-from topoi.samplers import SAMPLERS, find_sampler
+from topoi.samplers import SAMPLERS
 from topoi.state import State, new_state, topic_counts
 
 ALL = sorted(SAMPLERS)
@@ -44,11 +44,6 @@ def test_declares_itself(name):
     assert len(module.__doc__) > 300, "say the target, the trick, the cost and where we differ from the paper"
     assert len(inspect.getsource(module).splitlines()) <= 200
     assert (sampler.bias > 0) == (not sampler.exact)
-
-
-def test_unknown_sampler():
-    with pytest.raises(ValueError, match=r"sampler: unknown sampler 'gibs'; choose one of alias, collapsed"):
-        find_sampler("gibs")
 
 
 @pytest.mark.parametrize("name", ALL)

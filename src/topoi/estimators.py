@@ -21,7 +21,7 @@ from topoi.errors import CorpusError, ParameterError
 from topoi.infer import infer
 from topoi.interrupt import Interrupt
 from topoi.model import TopicModel, check_whole
-from topoi.plan import make_plan
+from topoi.plan import check_sampler, make_plan
 from topoi.priors import resolve_alpha, resolve_beta
 from topoi.progress import progress_bar
 from topoi.run import Callback, Rules, Run, Schedule, run
@@ -309,7 +309,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 raise ParameterError(name, f"must be a positive number or None, not {value!r}")
         if not isinstance(self.callbacks, Sequence | None) or not all(map(callable, self.callbacks or ())):
             raise ParameterError("callbacks", f"must be a list of functions or None, not {self.callbacks!r}")
-        make_plan(self.sampler, None, self.n_topics)
+        check_sampler(self.sampler)
 
 
 def _rhat(traces: list[list[float]]) -> float:

@@ -4,38 +4,57 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
-from topoi.samplers import SAMPLERS, find_sampler
+from topoi.samplers import SAMPLERS
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`burn_in` runs for the first `share` of the burn-in sweeps, `sampling` from then on."""
+    """`burn_in` runs until the burn-in is over, `sampling` from then on."""
 
     burn_in: str
     sampling: str
-    share: float = 1.0
 
     def sampler(self, sweep: int, n_burn_in: int) -> str:
         """Name of the sampler of sweep number `sweep` (counted from 0)."""
-        return self.burn_in if sweep < self.share * n_burn_in else self.sampling
+        return self.burn_in if sweep < n_burn_in else self.sampling
 
 
-def auto(corpus: Corpus | None, n_topics: int) -> Plan:
-    """The plan for a corpus and a number of topics, by the rules measured in docs/performance.md.
+# Nanoseconds measured on 20 Newsgroups, one core of an AMD EPYC (docs/performance.md).
+NS_PER_GAMMA = 40.0  # one entry of a Dirichlet φ
+NS_PER_TOKEN = 65.0  # a dense draw: so much for the token …
+NS_PER_TOPIC = 0.28  # … and so much for each topic
+# Drawing φ may add this share to a sweep before a sequential kernel is the better buy, threads or not.
+WORTH_PARALLEL = 0.5
+# From here on the word's and the document's topics are so few of all that walking them beats weighing all.
+SPARSE_FROM = 1024
 
-    It does not look at the number of threads: the bytes of a fit would then depend on them.
+
+def auto(corpus: Corpus, n_topics: int) -> Plan:
+    """The plan for a corpus and a number of topics.
+
+    Burn-in with delayed counts: parallel, and the quickest per second to a good model. Then an exact kernel: `partial`,
+    which is parallel, where the corpus is large enough to pay for drawing φ; else `collapsed`, or `sparse` for very
+    many topics. The number of threads has no say: the bytes of a fit would then depend on it.
     """
-    return Plan("delayed", "partial")
+    z_cost = corpus.n_tokens * (NS_PER_TOKEN + NS_PER_TOPIC * n_topics)
+    phi_cost = np.count_nonzero(corpus.word_counts) * n_topics * NS_PER_GAMMA
+    if phi_cost < WORTH_PARALLEL * z_cost:
+        return Plan("delayed", "partial")
+    return Plan("delayed", "collapsed" if n_topics < SPARSE_FROM else "sparse")
 
 
-def make_plan(name: str, corpus: Corpus | None, n_topics: int) -> Plan:
-    """The plan that a user means by `sampler=name`."""
+def check_sampler(name: str) -> None:
+    """Raise an error that lists the choices unless `name` is one."""
     if not isinstance(name, str) or name not in {"auto", *SAMPLERS}:
         choices = ", ".join(["auto", *sorted(SAMPLERS)])
         raise ParameterError("sampler", f"unknown sampler {name!r}; choose one of {choices}")
-    if name == "auto":
-        return auto(corpus, n_topics)
-    find_sampler(name)
-    return Plan(name, name)
+
+
+def make_plan(name: str, corpus: Corpus, n_topics: int) -> Plan:
+    """The plan that a user means by `sampler=name`."""
+    check_sampler(name)
+    return auto(corpus, n_topics) if name == "auto" else Plan(name, name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from topoi.errors import ParameterError
 from topoi.samplers.alias import Alias
 from topoi.samplers.base import Sampler
 from topoi.samplers.collapsed import Collapsed
@@ -30,11 +29,4 @@ SAMPLERS: dict[str, type[Sampler]] = {
     )
 }
 
-__all__ = ["SAMPLERS", "Sampler", "find_sampler"]
-
-
-def find_sampler(name: str) -> type[Sampler]:
-    """The sampler called `name`, or an error that lists the names there are."""
-    if name not in SAMPLERS:
-        raise ParameterError("sampler", f"unknown sampler {name!r}; choose one of {', '.join(sorted(SAMPLERS))}")
-    return SAMPLERS[name]
+__all__ = ["SAMPLERS", "Sampler"]
