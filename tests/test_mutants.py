@@ -69,6 +69,8 @@ MUTANTS = {
         "partial", "topoi.tables", "tail = shape / (math.e * (1.0 - shape))", "tail = 0.3 * shape / (math.e * (1.0 - shape))"),
     "φ normalised over the wrong axis": (
         "partial", "topoi.tables", "            total[k] += table[w, k]\n", "            total[0] += table[w, k]\n"),
+    "empty topic's φ not a Dirichlet": (
+        "partial", "topoi.tables", "        x[w] = log_gamma(stream, beta)\n", "        x[w] = log_gamma(stream, 1.0)\n"),
     "delayed: counts not smoothed": (
         "delayed", "topoi.tables", "    factor.offset = state.beta\n", "    factor.offset = 0.0\n"),
     "urn: Poisson without the prior": (

@@ -157,8 +157,8 @@ def show(result: Fit, documents: Documents, console: Console) -> None:
     if documents.test.n_tokens:
         topics, unigram = lda.perplexity(documents.test), unigram_completion(train, documents.test).perplexity
         console.print(
-            f"Perplexity of {documents.test.n_documents} held-out documents: [bold]{topics:,.0f}[/bold]; "
-            f"by word frequency alone {unigram:,.0f}. Lower is better.",
+            f"Perplexity (lower is better) of {documents.test.n_documents} held-out documents: "
+            f"[bold]{topics:,.0f}[/bold]; unigram: {unigram:,.0f}.",
             highlight=False,
         )
 
@@ -170,8 +170,8 @@ def run(n_topics: int, n_sweeps: int, seed: int, n_jobs: int, console: Console, 
     train = documents.train
     modules = len(set(documents.labels))
     log.print(
-        f"{train.n_documents:,} docstrings of {modules} modules, {train.n_tokens:,} tokens, {train.n_words:,} words; "
-        f"{documents.test.n_documents} more are held out",
+        f"{train.n_documents:,} docstrings of {modules} modules ({documents.test.n_documents} more held out): "
+        f"{train.n_tokens:,} tokens, {train.n_words:,} words",
         highlight=False,
     )
     if not is_compiled():

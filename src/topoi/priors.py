@@ -192,7 +192,7 @@ def _rise(size: NDArray[np.int64], times: NDArray[np.int64], weight: Any) -> NDA
 
 
 def learn_alpha(
-    state: State, pool: Pool | None = None, n_steps: int = 5, *, symmetric: bool = False
+    state: State, pool: Pool | None = None, n_steps: int = 20, *, symmetric: bool = False
 ) -> NDArray[np.float64]:
     """α after `n_steps` of Minka's fixed point from the state's α, given its topics; the state is left alone.
 
@@ -215,7 +215,7 @@ def learn_alpha(
     return alpha
 
 
-def learn_beta(state: State, pool: Pool | None = None, n_steps: int = 5) -> float:
+def learn_beta(state: State, pool: Pool | None = None, n_steps: int = 20) -> float:
     """β after `n_steps` of Minka's fixed point from the state's β, given its topics; the state is left alone.
 
     Base counts are data like those of the corpus: β is learned from all tokens, wherever their topics came

@@ -22,9 +22,10 @@ def topic_dtype(n_topics: int) -> type[np.unsignedinteger[Any]]:
     return np.uint16 if n_topics <= 2**16 else np.uint32
 
 
-def real_dtype(corpus: Corpus) -> type[np.floating[Any]]:
+def real_dtype(corpus: Corpus, base: NDArray[Any] | None = None) -> type[np.floating[Any]]:
     """float32 where it holds every count of a word exactly, else float64."""
-    largest = corpus.word_counts.max(initial=0)
+    counts = corpus.word_counts if base is None else corpus.word_counts + base.sum(1)
+    largest = counts.max(initial=0)
     return np.float32 if largest < EXACT_FLOAT32 else np.float64
 
 
@@ -74,7 +75,7 @@ def new_state(
     edges = corpus.doc_ptr[corpus.block_ptr]
     for block in range(len(edges) - 1):
         fill_uniform(z, edges[block], edges[block + 1], n_topics, new_stream(seed, INIT, 0, block))
-    return State(corpus, np.asarray(alpha, np.float64), float(beta), z, seed, 0, base, real_dtype(corpus))
+    return State(corpus, np.asarray(alpha, np.float64), float(beta), z, seed, 0, base, real_dtype(corpus, base))
 
 
 @kernel

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from topoi._jit import kernel
 from topoi._pool import Pool
-from topoi._rng import WORD_FACTOR, gamma, new_stream, uniform
+from topoi._rng import WORD_FACTOR, gamma, log_gamma, new_stream, uniform
 from topoi._simd import pad, padded
 from topoi.state import State
 
@@ -106,6 +106,22 @@ def gamma_rows(table: Any, first: Any, last: Any, beta: Any, n_topics: Any, tota
 
 
 @kernel
+def dirichlet_column(table: Any, k: Any, beta: Any, stream: Any) -> None:
+    """Fill column k with a draw of Dirichlet(β), by logarithms: each of its gamma draws may be too small for a float.
+
+    Equivalent to ``x = log_gamma draws; table[:, k] = exp(x - x.max())``, which need not sum to 1.
+    """
+    n_words = table.shape[0]
+    x = np.zeros(n_words)
+    best = -np.inf
+    for w in range(n_words):
+        x[w] = log_gamma(stream, beta)
+        best = max(best, x[w])
+    for w in range(n_words):
+        table[w, k] = math.exp(x[w] - best)
+
+
+@kernel
 def prior_masses(table: Any, first: Any, last: Any, offset: Any, weight: Any, mass: Any) -> None:
     """Mass of the prior part of each word. Equivalent to ``mass[w] = ((table[w] + offset) * weight).sum()``."""
     for w in range(first, last):
@@ -140,7 +156,8 @@ def fill_counts(state: State, factor: DenseFactor, pool: Pool) -> NDArray[np.flo
 
 def fill_dirichlet(state: State, factor: DenseFactor, pool: Pool) -> None:
     """Draw φ_k ~ Dirichlet(n_·k + β) into the factor: one stream per sweep and block of words."""
-    fill_counts(state, factor, pool)
+    n_k = fill_counts(state, factor, pool)
+    blocks = word_blocks(state)
 
     def work(block: tuple[int, int, int]) -> NDArray[np.float64]:
         total = np.zeros(len(factor.scale))
@@ -149,8 +166,13 @@ def fill_dirichlet(state: State, factor: DenseFactor, pool: Pool) -> None:
         return total
 
     total = np.zeros(len(factor.scale))
-    for part in pool.map(work, word_blocks(state)):  # in block order: the same rounding on any number of threads
+    for part in pool.map(work, blocks):  # in block order: the same rounding on any number of threads
         total += part
+    for k in np.flatnonzero(n_k[: state.n_topics] == 0):  # an empty topic may have drawn nothing but zeros
+        dirichlet_column(
+            factor.table, k, state.beta, new_stream(state.seed, WORD_FACTOR, state.sweep, len(blocks) + int(k))
+        )
+        total[k] = factor.table[:, k].sum(dtype=np.float64)
     factor.offset = 0.0
     factor.scale[: state.n_topics] = 1.0 / total[: state.n_topics]
 
