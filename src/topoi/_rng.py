@@ -29,6 +29,8 @@ TOPICS = 2  # topics of the tokens of a block of documents
 WORD_FACTOR = 3  # the word factor φ of a block of words
 INFER = 4  # topics of a new document
 CHAIN = 5  # seeds of several chains
+RESPONSE = 6  # auxiliary variables of the responses of a document
+WEIGHTS = 7  # weights of a task
 SPLIT = 101  # halves of test documents
 
 

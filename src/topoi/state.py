@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from topoi._jit import kernel
 from topoi._rng import INIT, integer, new_stream
 from topoi.corpus import Corpus
+
+if TYPE_CHECKING:
+    from topoi.supervision import Supervision
 
 # Counts are kept as floats so that kernels multiply them without converting; float32 counts exactly below 2²⁴.
 EXACT_FLOAT32 = 2**24
@@ -34,7 +37,7 @@ class State:
     """Topics `z` of the tokens of `corpus`, with the priors α (one per topic) and β (one for all words).
 
     `base` holds word–topic counts of documents that are not in the corpus (an earlier fit): they count as if their
-    tokens were there, but their topics stay. `real` is the float type of the kernels.
+    tokens were there, but their topics stay. `real` is the float type of the kernels. `supervision` has the responses.
     """
 
     corpus: Corpus
@@ -45,6 +48,7 @@ class State:
     sweep: int = 0
     base: NDArray[np.floating[Any]] | None = None
     real: type[np.floating[Any]] = np.float32
+    supervision: Supervision | None = None
 
     @property
     def n_topics(self) -> int:

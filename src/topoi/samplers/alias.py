@@ -81,6 +81,7 @@ class Alias(Collapsed):
     """AliasLDA as published."""
 
     name = "alias"
+    tilts = False
     exact = False
     draw = "mh"
     cost = "O(topics in the document), amortised"

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from topoi._pool import Pool
 from topoi._rng import TOPICS, new_stream
 from topoi._simd import padded
+from topoi.samplers._tilted import sweep_tilted
 from topoi.state import State
+from topoi.tables import DenseFactor
 
 
 class Sampler:
@@ -33,6 +35,8 @@ class Sampler:
     #: Work per token, in words.
     cost: ClassVar[str]
     reference: ClassVar[str]
+    #: Can move topics under the tilt of responses (supervised models).
+    tilts: ClassVar[bool] = False
     #: For inexact samplers: measured total variation between their stationary distribution and the posterior of the
     #: five-token corpus REPEATED in tests/exact.py, where counts are as small as they get (verify/bias.py).
     bias: ClassVar[float] = 0.0
@@ -66,11 +70,29 @@ class Sampler:
         pool = self.pool if self.parallel else Pool(1)
         answers = pool.map(work, range(len(ptr) - 1))
         state.sweep += 1
+        if state.supervision is not None:
+            state.supervision.update(state, self.pool)
         return self.summary(answers)
+
+    def tilted_block(
+        self, first: int, last: int, stream: NDArray[np.uint64], factor: DenseFactor, n_k: NDArray[Any], live: bool
+    ) -> tuple[int, int]:
+        """Move the tokens of documents first … last − 1 under the tilt of their responses, any dense factor."""
+        state = self.state
+        s = state.supervision
+        assert s is not None
+        wanted, moved = sweep_tilted(
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.table, factor.offset, factor.scale,
+            self.alpha, n_k, state.beta_sum, live, s.eta, s.kappa, s.omega, s.part, stream,
+        )  # fmt: skip
+        return int(wanted), int(moved)
 
     def summary(self, answers: list[Any]) -> dict[str, float]:
         """Diagnostics of a sweep from what its blocks returned."""
-        return {}
+        if self.state.supervision is None:
+            return {}
+        wanted, moved = np.sum(answers, axis=0)
+        return {"acceptance": moved / max(wanted, 1)}
 
     def kept_counts(self) -> NDArray[Any] | None:
         """Word–topic counts (V, K) that the sampler keeps up to date, base included; None if it keeps none."""

@@ -68,6 +68,7 @@ class Collapsed(Sampler):
     parallel = False
     factor = "collapsed"
     draw = "gibbs"
+    tilts = True
     cost = "O(K), sixteen topics at a time"
     reference = "Griffiths & Steyvers (2004), Finding scientific topics, PNAS 101"
 
@@ -86,7 +87,9 @@ class Collapsed(Sampler):
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
         """Move the tokens of documents first … last − 1."""
         state = self.state
-        sweep_documents(
+        if state.supervision is not None:
+            return self.tilted_block(first, last, stream, self.live, self.n_k, live=True)
+        return sweep_documents(
             state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
             self.live.scale, self.alpha, state.beta, state.beta_sum, stream,
         )  # fmt: skip

@@ -167,6 +167,7 @@ class Fast(Collapsed):
     """FastLDA with the bound (2, 2, ∞)."""
 
     name = "fast"
+    tilts = False
     cost = "O(topics visited before the bound decides), reported as `topics_visited`"
     reference = "Porteous, Newman, Ihler, Asuncion, Smyth & Welling (2008), Fast collapsed Gibbs sampling, KDD"
     cubic: ClassVar[bool] = False

@@ -116,6 +116,7 @@ class Light(Collapsed):
     """LightLDA made exact: other tokens propose."""
 
     name = "light"
+    tilts = False
     exact = True
     draw = "mh"
     cost = "O(1)"

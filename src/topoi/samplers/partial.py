@@ -10,6 +10,8 @@ Drawing φ costs O(VK) per sweep. For few topics all are weighed at once, which 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,9 @@ from topoi.tables import DenseFactor, fill_dirichlet, fill_prior_mass
 DENSE_UP_TO = 1024
 
 
+NO_COUNTS = np.zeros(0)
+
+
 class Partial(Sampler):
     """Partially collapsed sampler with a Dirichlet word factor."""
 
@@ -31,6 +36,7 @@ class Partial(Sampler):
     parallel = True
     factor = "dirichlet"
     draw = "gibbs"
+    tilts = True
     cost = "O(topics in the document), and O(V·K) per sweep for φ"
     reference = "Magnusson, Jonsson, Villani & Broman (2018), Sparse partially collapsed MCMC, JCGS 27"
 
@@ -47,17 +53,18 @@ class Partial(Sampler):
     def begin(self) -> None:
         """Draw φ given the topics, and the masses of the prior's part."""
         self.fill()
-        if not self.dense:
+        if not self.dense and self.state.supervision is None:
             fill_prior_mass(self.state, self.phi, self.prior_mass, self.pool)
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> None:
+    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
         """Move the tokens of documents first … last − 1 given φ."""
+        if self.state.supervision is not None:
+            return self.tilted_block(first, last, stream, self.phi, NO_COUNTS, live=False)
         corpus, phi = self.state.corpus, self.phi
         tokens = (corpus.words, corpus.doc_ptr, first, last, self.state.z, phi.table, phi.offset, phi.scale)
         if self.dense:
-            sweep_dense(*tokens, self.alpha, stream)
-        else:
-            sweep_sparse(*tokens, self.alpha, self.prior_mass, stream)
+            return sweep_dense(*tokens, self.alpha, stream)
+        return sweep_sparse(*tokens, self.alpha, self.prior_mass, stream)
 
     def word_factor(self) -> NDArray[np.float64]:
         """φ of the sweep as an array (V, K)."""

@@ -1,0 +1,91 @@
+"""The supervised half of a state: targets, weights, and the auxiliary variables that make every loss a Gaussian."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._pool import Pool
+from topoi._simd import pad
+from topoi.design import design_of
+from topoi.responses.base import Response
+from topoi.weights import draw_coordinate, draw_exact, scores
+
+if TYPE_CHECKING:
+    from topoi.state import State
+
+
+@dataclass
+class Supervision:
+    """Targets `y` (documents, tasks; NaN where there is none) with the variables of the chain that belong to them.
+
+    `eta` (tasks, K padded) are the weights, `f` their scores, `kappa` and `omega` the auxiliary variables. `n_gibbs`
+    passes of coordinate Gibbs move the weights; 0 means exact draws by Cholesky. `nu` is the prior precision of a
+    weight. `part` is the number of tokens that share a table of tilts (see samplers/_tilted.py).
+    """
+
+    response: Response
+    y: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    eta: NDArray[np.float32]
+    f: NDArray[np.float64]
+    kappa: NDArray[np.float32]
+    omega: NDArray[np.float32]
+    nu: float = 1.0
+    n_gibbs: int = 2
+    part: int = 8
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks L."""
+        return len(self.eta)
+
+    def draw_auxiliary(self, state: State, step: int, pool: Pool) -> None:
+        """Draw κ and ω given topics and weights. `step` numbers the draws of a run."""
+        ptr = state.corpus.block_ptr
+
+        def work(block: int) -> None:
+            first, last = int(ptr[block]), int(ptr[block + 1])
+            self.response.draw(self.y, self.f, self.weight, self.kappa, self.omega, state.seed, step, first, last)
+
+        pool.map(work, range(len(ptr) - 1))
+
+    def update(self, state: State, pool: Pool) -> None:
+        """After a sweep over the topics: auxiliary variables, weights, and auxiliary variables for the new weights."""
+        design = design_of(state, pool)
+        self.f[:] = scores(design, self.eta, pool)
+        self.draw_auxiliary(state, 2 * state.sweep, pool)
+        common = (design, self.eta, self.f, self.kappa, self.omega, self.nu)
+        if self.n_gibbs == 0:
+            draw_exact(*common, state.seed, state.sweep, pool)
+        else:
+            draw_coordinate(*common, self.n_gibbs, state.seed, state.sweep, pool)
+        self.draw_auxiliary(state, 2 * state.sweep + 1, pool)
+
+
+def new_supervision(
+    response: Response,
+    y: NDArray[np.float64],
+    n_topics: int,
+    weight: NDArray[np.float64] | None = None,
+    nu: float = 1.0,
+    n_gibbs: int = 2,
+    part: int = 8,
+) -> Supervision:
+    """Supervision with weights 0, before the first draw of its auxiliary variables."""
+    y = np.asarray(y, np.float64)
+    return Supervision(
+        response,
+        y,
+        np.ones_like(y) if weight is None else weight,
+        np.zeros((y.shape[1], pad(n_topics)), np.float32),
+        np.zeros(y.shape),
+        np.zeros(y.shape, np.float32),
+        np.zeros(y.shape, np.float32),
+        nu,
+        n_gibbs,
+        part,
+    )
