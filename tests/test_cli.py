@@ -92,13 +92,13 @@ def test_demo_is_the_same_for_any_number_of_threads(small_docs):
 
 
 def test_demo_stopped_by_the_user_shows_what_it_has(small_docs, monkeypatch):
-    from topoi import estimators
+    from topoi import estimator_base
 
-    class Pressed(estimators.Interrupt):
+    class Pressed(estimator_base.Interrupt):
         requested = property(lambda self: True, lambda self, value: None)
 
     monkeypatch.setattr("topoi.demo.is_compiled", lambda: True)
-    monkeypatch.setattr(estimators, "Interrupt", Pressed)
+    monkeypatch.setattr(estimator_base, "Interrupt", Pressed)
     result = call("demo", "--topics", "3", "--sweeps", "60")
     assert result.exit_code == 130
     assert "stopped by Ctrl-C" in result.stderr

@@ -19,6 +19,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import topoi.estimator_base
 import topoi.estimators
 from topoi import LDA, Corpus, CorpusError, ParameterError
 from topoi.diagnostics import document_completion, unigram_completion
@@ -363,7 +364,7 @@ def test_bad_parameter(name, value, few, monkeypatch):
     def no_sampling(*arguments, **more):
         raise AssertionError("sampling began")
 
-    monkeypatch.setattr(topoi.estimators, "new_state", no_sampling)
+    monkeypatch.setattr(topoi.estimator_base, "new_state", no_sampling)
     with pytest.raises(ParameterError, match=rf"^{name}: ") as caught:
         quick(**{name: value}).fit(few)
     assert caught.value.parameter == name
@@ -609,7 +610,7 @@ def test_batches_have_streams_of_their_own(few, monkeypatch):
         seeds.append(seed)
         return new_state(corpus, alpha, beta, seed, base)
 
-    monkeypatch.setattr(topoi.estimators, "new_state", note)
+    monkeypatch.setattr(topoi.estimator_base, "new_state", note)
     quick(n_chains=2).fit(few).partial_fit(few[:6]).partial_fit(few[:6])
     assert len(seeds) == len(set(seeds)) == 6
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from topoi.errors import CorpusError, ParameterError, TopoiError
     from topoi.estimators import LDA, InterruptedFitWarning
     from topoi.model import TopicModel
+    from topoi.supervised import MedLDAClassifier, MedLDARegressor
 
 __version__ = "0.1.0"
 
@@ -18,6 +19,8 @@ __version__ = "0.1.0"
 _HOME = {
     "LDA": "topoi.estimators",
     "InterruptedFitWarning": "topoi.estimators",
+    "MedLDAClassifier": "topoi.supervised",
+    "MedLDARegressor": "topoi.supervised",
     "Corpus": "topoi.corpus",
     "TopicModel": "topoi.model",
     "TopoiError": "topoi.errors",
@@ -30,6 +33,8 @@ __all__ = [
     "Corpus",
     "CorpusError",
     "InterruptedFitWarning",
+    "MedLDAClassifier",
+    "MedLDARegressor",
     "ParameterError",
     "TopicModel",
     "TopoiError",

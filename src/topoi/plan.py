@@ -33,7 +33,7 @@ WORTH_PARALLEL = 0.5
 SPARSE_FROM = 1024
 
 
-def auto(corpus: Corpus, n_topics: int) -> Plan:
+def auto(corpus: Corpus, n_topics: int, supervised: bool = False) -> Plan:
     """The plan for a corpus and a number of topics.
 
     Burn-in with delayed counts: parallel, and the quickest per second to a good model. Then an exact kernel: `partial`,
@@ -44,17 +44,18 @@ def auto(corpus: Corpus, n_topics: int) -> Plan:
     phi_cost = np.count_nonzero(corpus.word_counts) * n_topics * NS_PER_GAMMA
     if phi_cost < WORTH_PARALLEL * z_cost:
         return Plan("delayed", "partial")
-    return Plan("delayed", "collapsed" if n_topics < SPARSE_FROM else "sparse")
+    return Plan("delayed", "collapsed" if n_topics < SPARSE_FROM or supervised else "sparse")
 
 
-def check_sampler(name: str) -> None:
-    """Raise an error that lists the choices unless `name` is one."""
-    if not isinstance(name, str) or name not in {"auto", *SAMPLERS}:
-        choices = ", ".join(["auto", *sorted(SAMPLERS)])
-        raise ParameterError("sampler", f"unknown sampler {name!r}; choose one of {choices}")
+def check_sampler(name: str, supervised: bool = False) -> None:
+    """Raise an error that lists the choices unless `name` is one; a supervised model needs one that can tilt."""
+    choices = ["auto", *sorted(name for name, kind in SAMPLERS.items() if kind.tilts or not supervised)]
+    if not isinstance(name, str) or name not in choices:
+        what = "no sampler for supervised models is called" if supervised else "unknown sampler"
+        raise ParameterError("sampler", f"{what} {name!r}; choose one of {', '.join(choices)}")
 
 
-def make_plan(name: str, corpus: Corpus, n_topics: int) -> Plan:
+def make_plan(name: str, corpus: Corpus, n_topics: int, supervised: bool = False) -> Plan:
     """The plan that a user means by `sampler=name`."""
-    check_sampler(name)
-    return auto(corpus, n_topics) if name == "auto" else Plan(name, name)
+    check_sampler(name, supervised)
+    return auto(corpus, n_topics, supervised) if name == "auto" else Plan(name, name)

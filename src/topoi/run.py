@@ -94,6 +94,7 @@ class Run:
     state: State
     n_sweeps: int
     seconds: float
+    weights: NDArray[np.float32]  # η of every kept sample (samples, tasks, K); no samples without responses
     stopped: str  # "finished", "callback", "time", "converged" or "interrupted"
 
 
@@ -117,12 +118,15 @@ class Samples:
         self.last: sparse.csr_array | None = None
         self.shares = np.zeros((state.corpus.n_documents, state.n_topics), np.float32)
         self.n = 0
+        self.weights: list[NDArray[np.float32]] = []
 
     def add(self, state: State, pool: Pool) -> None:
         """Keep the state as a sample."""
         self.last = sample_counts(state)
         self.counts = self.last if self.counts is None else self.counts + self.last
         add_shares(state, self.shares, pool)
+        if state.supervision is not None:
+            self.weights.append(state.supervision.eta[:, : state.n_topics].copy())
         self.n += 1
 
     def model(self, state: State) -> TopicModel:
@@ -195,4 +199,5 @@ def run(
     if samples.n == 0:  # stopped before the first sample was due: the state as it is
         samples.add(state, pool)
     shares = samples.shares / np.float32(samples.n)
-    return Run(samples.model(state), shares, trace, state, sweep, time.perf_counter() - begun, stopped)
+    weights = np.array(samples.weights, np.float32)
+    return Run(samples.model(state), shares, trace, state, sweep, time.perf_counter() - begun, weights, stopped)

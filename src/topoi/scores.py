@@ -1,0 +1,89 @@
+"""From topic shares and weights to scores, votes and reasons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._pool import Pool
+from topoi.corpus import Corpus
+from topoi.infer import infer
+from topoi.model import TopicModel
+
+
+@dataclass
+class Chain:
+    """What a supervised chain leaves: topics, and the weights (samples, tasks, K) of its kept samples."""
+
+    model: TopicModel
+    weights: NDArray[np.float32]
+
+
+def mean_shares(model: TopicModel, corpus: Corpus, n_sweeps: int, seed: int, pool: Pool) -> NDArray[np.float64]:
+    """Average z̄ (documents, K), the shares that scores are made of: counts without the prior.
+
+    An empty document has no counts; it gets the prior's mean, as in `infer`.
+    """
+    theta = infer(model, corpus, n_sweeps, seed, pool)
+    n = corpus.doc_lengths[:, None].astype(np.float64)
+    shares = (theta * (n + model.alpha.sum()) - model.alpha) / np.maximum(n, 1.0)
+    return np.where(n > 0, np.maximum(shares, 0.0), theta)
+
+
+def sample_scores(chains: list[Chain], corpus: Corpus, n_sweeps: int, seed: int, pool: Pool) -> NDArray[np.float64]:
+    """Scores f (samples of all chains, documents, tasks)."""
+    parts = []
+    for chain in chains:
+        shares = mean_shares(chain.model, corpus, n_sweeps, seed, pool)
+        parts.append(np.einsum("dk,slk->sdl", shares, chain.weights.astype(np.float64), optimize=True))
+    return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a document scores as it does for one label: topics and words, strongest first, with their contributions."""
+
+    label: Any
+    score: float
+    topics: list[tuple[int, float, list[str]]]  # topic, contribution, its top words
+    words: list[tuple[str, float]]
+
+
+def reasons(
+    chain: Chain, labels: Any, corpus: Corpus, scale: float, n_sweeps: int, seed: int, n_topics: int, n_words: int
+) -> list[list[Reason]]:
+    """For every document and label: contributions z̄_k η_kl of topics, and of words through the topics they are in.
+
+    A word's part is its share of the tokens times Σ_k p(k | word, document) η_kl.
+    """
+    model = chain.model
+    pool = Pool(1)
+    eta = chain.weights.mean(0).astype(np.float64) / scale
+    shares = mean_shares(model, corpus, n_sweeps, seed, pool)
+    theta = infer(model, corpus, n_sweeps, seed, pool)
+    top = model.top_words(6)
+    out = []
+    for d in range(corpus.n_documents):
+        words, counts = np.unique(corpus.document(d), return_counts=True)
+        phi = (model.word_rows(words, np.float64) + model.beta) * model.scale
+        p = phi * theta[d]
+        p = p / p.sum(1, keepdims=True)
+        per_word = (p @ eta.T) * (counts / max(counts.sum(), 1))[:, None]
+        document = []
+        for task, label in enumerate(labels):
+            per_topic = shares[d] * eta[task]
+            best = np.argsort(-np.abs(per_topic), kind="stable")[:n_topics]
+            strongest = np.argsort(-np.abs(per_word[:, task]), kind="stable")[:n_words]
+            document.append(
+                Reason(
+                    label,
+                    float(per_topic.sum()),
+                    [(int(k), float(per_topic[k]), top[k]) for k in best],
+                    [(model.word(words[j]), float(per_word[j, task])) for j in strongest],
+                )
+            )
+        out.append(document)
+    return out

@@ -1,0 +1,530 @@
+"""Checks of the supervised core, used on topoi itself, on its interpreted copy, and on mutants of that copy.
+
+A *core* is a bundle of topoi's modules: `COMPILED`, or `interpreted_core(edits)`.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import naive
+import numpy as np
+from copies import interpreted
+from exact import REPEATED, THREE_TOPICS, block_matrix, state_of
+from naive import Tiny
+from scipy import integrate, stats
+
+import topoi.design
+import topoi.responses
+import topoi.samplers
+import topoi.state
+import topoi.supervision
+import topoi.weights
+from topoi._pool import Pool
+from topoi._rng import WEIGHTS, new_stream, normal
+from topoi._simd import pad
+from topoi.corpus import Corpus
+from topoi.state import new_state
+
+NAMES = ("samplers", "state", "corpus", "responses", "supervision", "weights", "design")
+COMPILED = SimpleNamespace(**{name: sys.modules[f"topoi.{name}"] for name in NAMES})
+NEVER = 1e-4  # level of a family of statistical tests: a right program fails once in ten thousand choices of the seed
+
+
+def interpreted_core(edits=None):
+    """A core without the compiler, with `edits` (see copies.py)."""
+    found = {}
+
+    def names():
+        for name in NAMES:
+            yield f"topoi.{name}"
+            found[name] = sys.modules[f"topoi.{name}"]  # imported by now, and still the copy
+
+    interpreted(edits, names())
+    return SimpleNamespace(**found)
+
+
+# ---- Responses -----------------------------------------------------------------------------------------------------
+
+
+def half_line(zeta, c, log_joint):
+    """log ∫ (2πλ)^−½ exp(log_joint(λ)) dλ, where log_joint is −(λ + cζ)²/(2λ): its peak is at λ = c|ζ|.
+
+    With λ = s² the singularity at 0 is gone and the integrand is about a Gaussian of width ½ around √(c|ζ|).
+    """
+    peak = np.sqrt(c * abs(zeta))
+    height = -2.0 * c * max(zeta, 0.0)
+
+    def integrand(s):
+        return np.sqrt(2.0 / np.pi) * np.exp(log_joint(s * s) - height)
+
+    value = sum(
+        integrate.quad(integrand, lo, hi, epsabs=1e-8, epsrel=1e-8, limit=500)[0]
+        for lo, hi in [(1e-6, max(peak, 1e-3)), (max(peak, 1e-3), peak + 10.0)]
+    )
+    return np.log(value) + height
+
+
+class HingeIntegral:
+    """With ζ = ℓ − y f and ω = c²/λ,  −(λ + cζ)²/(2λ) = κ f − ½ω f² − λ/2 − cℓ − ½ωℓ²  for  κ = y (c + ωℓ)."""
+
+    settings = ({"cost": 1.6, "margin": 4.0}, {"cost": 0.3, "margin": 1.0}, {"cost": 5.0, "margin": 0.25})
+    targets = (-1.0, 1.0)
+    scores = (-6.0, -1.3, -0.2, 0.3, 0.9, 7.0)
+
+    def log_integral(self, r, c, y, f):
+        def log_joint(x):
+            omega = c * c / x
+            kappa = y * (c + omega * r.margin)
+            return kappa * f - 0.5 * omega * f * f - x / 2 - c * r.margin - 0.5 * omega * r.margin**2
+
+        return half_line(r.margin - y * f, c, log_joint)
+
+    def on_the_edge(self, r):
+        return [(y, y * r.margin) for y in self.targets]
+
+    def check_kappa(self, r, c, y, f, kappa, omega):
+        np.testing.assert_allclose(kappa, y * (c + omega * r.margin), rtol=1e-12)
+
+    def laws(self, r, c, y, f, kappa, omega):
+        """Draws and the cdf that they must follow. SciPy's invgauss(μ/s, scale=s) has mean μ and shape s."""
+        return [(omega, stats.invgauss(1 / (c * abs(r.margin - y * f)), scale=c * c).cdf)]
+
+    def log_conditional(self, r, c, y, f, x):
+        """log density of ω from the integrand (λ = c²/ω, dλ = c²/ω² dω), up to a constant."""
+        kappa = y * (c + x * r.margin)
+        return kappa * f - 0.5 * x * f * f - c * c / x / 2 - 0.5 * x * r.margin**2 - 1.5 * np.log(x)
+
+
+class EpsilonInsensitiveIntegral:
+    """Two hinges, ζ₁ = y − ε − f with a = 1/λ₁ and ζ₂ = f − y − ε with b = 1/λ₂; their terms ±c f cancel."""
+
+    settings = ({"cost": 1.6, "epsilon": 0.5}, {"cost": 0.7, "epsilon": 2.0}, {"cost": 6.0, "epsilon": 0.125})
+    targets = (-1.3, 0.0, 2.2)
+    scores = (-4.0, -1.0, 0.1, 0.6, 3.0)
+
+    def log_integral(self, r, c, y, f):
+        def one(edge, sign):
+            # −(λ + cζ)²/(2λ) with ζ = sign·(edge − f): linear and square in f, and the rest, which is free of f.
+            def log_joint(x):
+                omega = c * c / x
+                kappa = sign * c + omega * edge
+                return kappa * f - 0.5 * omega * f * f - x / 2 - sign * c * edge - 0.5 * omega * edge**2
+
+            return half_line(sign * (edge - f), c, log_joint)
+
+        return one(y - r.epsilon, 1.0) + one(y + r.epsilon, -1.0)
+
+    def on_the_edge(self, r):
+        return [(y, y + sign * r.epsilon) for y in self.targets for sign in (-1, 1)]
+
+    def parts(self, r, c, y, kappa, omega):
+        difference = (kappa - y * omega) / (r.epsilon * c * c)  # b − a
+        both = omega / (c * c)
+        return 0.5 * (both - difference), 0.5 * (both + difference)
+
+    def check_kappa(self, r, c, y, f, kappa, omega):
+        a, b = self.parts(r, c, y, kappa, omega)
+        assert min(a.min(), b.min()) > -1e-9 * np.max(omega), "κ is between (y − ε) ω and (y + ε) ω"
+
+    def laws(self, r, c, y, f, kappa, omega):
+        a, b = self.parts(r, c, y, kappa, omega)
+        return [
+            (a, stats.invgauss(1 / (c * abs(y - f - r.epsilon))).cdf),
+            (b, stats.invgauss(1 / (c * abs(y - f + r.epsilon))).cdf),
+            # Independent, so the sum of their values of the cdf has the triangular distribution on (0, 2).
+            (
+                stats.invgauss(1 / (c * abs(y - f - r.epsilon))).cdf(a)
+                + stats.invgauss(1 / (c * abs(y - f + r.epsilon))).cdf(b),
+                stats.triang(0.5, scale=2.0).cdf,
+            ),
+        ]
+
+    def log_conditional(self, r, c, y, f, x):
+        """log density of a; b's is the same with −ε."""
+        return c * c * x * ((y - r.epsilon) * f - 0.5 * f * f - 0.5 * (y - r.epsilon) ** 2) - 0.5 / x - 1.5 * np.log(x)
+
+
+class LogisticIntegral:
+    """ψ = 2^−c exp(c y f/2) cosh(f/2)^−c, and cosh(f/2)^−c = E exp(−ω f²/2) for ω ~ PG(c, 0)."""
+
+    settings = ({"cost": 0.5}, {"cost": 1.0}, {"cost": 6.0})
+    targets = (-1.0, 1.0)
+    scores = (-5.0, -0.7, 0.0, 0.4, 3.0)
+
+    def log_integral(self, r, c, y, f):
+        from polyagamma import polyagamma_pdf
+
+        # PG(c, 0) is Σ_k g_k / (2π²(k − ½)²) with g_k ~ Gamma(c): the expectation is a product over k.
+        x, last = (f / (2 * np.pi)) ** 2, 10**5
+        rest = x / last  # Σ_{k > last} log(1 + x/(k − ½)²)
+        log_mean = -c * (np.log1p(x / (np.arange(last) + 0.5) ** 2).sum() + rest)
+        if c <= 1:  # by quadrature as well, while the package's density does not cancel
+
+            def integrand(t):  # ω = e^t
+                omega = np.exp(t)
+                return np.exp(-0.5 * omega * f * f) * polyagamma_pdf(omega, c, 0.0) * omega
+
+            middle = np.log(c / 4)
+            halves = [(middle - 12, middle), (middle, middle + 6)]
+            by_quadrature = sum(integrate.quad(integrand, *half, epsrel=1e-10, limit=400)[0] for half in halves)
+            np.testing.assert_allclose(np.log(by_quadrature), log_mean, rtol=0, atol=1e-7)
+        return 0.5 * c * y * f + log_mean
+
+    def on_the_edge(self, r):
+        return [(y, 0.0) for y in self.targets]
+
+    def check_kappa(self, r, c, y, f, kappa, omega):
+        np.testing.assert_allclose(kappa, c * y / 2, rtol=1e-12)
+
+    def laws(self, r, c, y, f, kappa, omega):
+        from polyagamma import polyagamma_cdf
+
+        assert c <= 10, "the package's cdf cancels for large shapes"
+        return [(omega, lambda x: polyagamma_cdf(x, c, f))]
+
+    log_conditional = None  # ∝ exp(−½ω f²) PG(ω | c, 0), which is what PG(c, f) is defined to be
+
+
+class SquaredIntegral:
+    """Nothing is integrated: −c (y − f)²/2 = c y f − c f²/2 − c y²/2."""
+
+    settings = ({"cost": 0.5}, {"cost": 4.0})
+    targets = (-2.0, 0.3)
+    scores = (-3.0, 0.0, 0.3, 2.0)
+
+    def log_integral(self, r, c, y, f):
+        return c * y * f - 0.5 * c * f * f
+
+    def on_the_edge(self, r):
+        return [(y, y) for y in self.targets]
+
+    def check_kappa(self, r, c, y, f, kappa, omega):
+        np.testing.assert_allclose(omega, c, rtol=1e-12)
+        np.testing.assert_allclose(kappa, c * y, rtol=1e-12)
+
+    def laws(self, r, c, y, f, kappa, omega):
+        return []
+
+    log_conditional = None
+
+
+INTEGRALS = {
+    "hinge": HingeIntegral(),
+    "epsilon_insensitive": EpsilonInsensitiveIntegral(),
+    "logistic": LogisticIntegral(),
+    "squared": SquaredIntegral(),
+}
+
+
+def integral_of(name):
+    assert name in INTEGRALS, f"{name}: write its integral here (tests/tilted_checks.py)"
+    return INTEGRALS[name]
+
+
+def draw(response, y, f, weight=1.0, seed=0, sweep=0):
+    """κ and ω in float64 for arrays y and f."""
+    y, f, weight = (np.ascontiguousarray(np.broadcast_to(x, np.shape(y)), float) for x in (y, f, weight))
+    kappa, omega = np.full(y.shape, np.nan), np.full(y.shape, np.nan)
+    response.draw(y, f, weight, kappa, omega, seed, sweep, 0, len(y))
+    return kappa, omega
+
+
+def check_response(core, name, n=2000, weights=(1.0, 0.5)):
+    """κ goes with ω, and the draws follow their law, over a grid of settings, targets and scores."""
+    integral = integral_of(name)
+    cells = [
+        (settings, y, f, weight)
+        for settings in integral.settings
+        for y in integral.targets
+        for f in integral.scores
+        for weight in weights
+    ]
+    level = NEVER / (3 * len(cells))  # three laws a cell at most
+    for number, (settings, y, f, weight) in enumerate(cells):
+        response = core.responses.RESPONSES[name](**settings)
+        c = response.cost * weight
+        kappa, omega = draw(response, np.full((n, 1), y), f, weight, seed=31, sweep=number)
+        assert np.isfinite(kappa).all()
+        assert (omega > 0).all()
+        integral.check_kappa(response, c, y, f, kappa, omega)
+        for draws, cdf in integral.laws(response, c, y, f, kappa.ravel(), omega.ravel()):
+            assert stats.kstest(draws, cdf).pvalue > level, (settings, y, f, weight)
+
+
+# ---- Weights -------------------------------------------------------------------------------------------------------
+
+
+def small_problem(n_topics=4, n_documents=12, n_tasks=2, empty_topic=False, seed=41):
+    """A state with random topics, its dense z̄, κ and ω; one task of one document has no label."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 9, n_documents)
+    lengths[3] = 0
+    ptr = np.concatenate(([0], np.cumsum(lengths)))
+    corpus = Corpus(np.zeros(ptr[-1], np.int32), ptr, 2)
+    state = new_state(corpus, np.full(n_topics, 0.5), 0.1, seed)
+    state.z[:] = rng.integers(0, n_topics - empty_topic, corpus.n_tokens)
+    kappa = rng.normal(0, 3, (n_documents, n_tasks)).astype(np.float32)
+    omega = rng.gamma(1.0, 4.0, (n_documents, n_tasks)).astype(np.float32)
+    kappa[5, 1] = omega[5, 1] = 0
+    return state, kappa, omega
+
+
+def dense_shares(state):
+    """z̄ (D, K) the slow way; a document without words has none."""
+    out = np.zeros((state.corpus.n_documents, state.n_topics))
+    ptr = state.corpus.doc_ptr
+    for d in range(len(out)):
+        for i in range(ptr[d], ptr[d + 1]):
+            out[d, state.z[i]] += 1 / (ptr[d + 1] - ptr[d])
+    return out
+
+
+def gaussian_of(shares, kappa, omega, nu):
+    """Mean and precision of the weights of one task."""
+    precision = nu * np.eye(shares.shape[1]) + shares.T @ (omega.astype(float)[:, None] * shares)
+    return np.linalg.solve(precision, shares.T @ kappa.astype(float)), precision
+
+
+def check_design(core, state):
+    with Pool(1) as pool:
+        design = core.design.design_of(state, pool)
+    assert design.n_documents == state.corpus.n_documents
+    for k in range(state.n_topics):
+        assert (np.diff(design.doc[design.start[k] : design.start[k + 1]]) > 0).all(), "documents rise"
+    assert (design.share > 0).all()
+    np.testing.assert_allclose(design.matrix().toarray(), dense_shares(state), rtol=1e-6, atol=0)
+    return design
+
+
+def check_coordinate(core, n_gibbs, nu=0.7, empty_topic=False):
+    """Every weight is its conditional's mean given the others, plus its stream's normal by its standard deviation."""
+    state, kappa, omega = small_problem(empty_topic=empty_topic)
+    shares = dense_shares(state)
+    design = check_design(core, state)
+    rng = np.random.default_rng(42)
+    k_all = state.n_topics
+    eta = np.zeros((2, pad(k_all)), np.float32)
+    eta[:, :k_all] = rng.normal(0, 2, (2, k_all))
+    f = np.full((state.corpus.n_documents, 2), np.nan)
+    expected = eta[:, :k_all].astype(float)
+    with Pool(1) as pool:
+        core.weights.draw_coordinate(design, eta, f, kappa, omega, nu, n_gibbs, 43, 44, pool)
+    for task in range(2):
+        stream = new_stream(43, WEIGHTS, 44, task)
+        mean, precision = gaussian_of(shares, kappa[:, task], omega[:, task], nu)
+        b = precision @ mean
+        x = expected[task]
+        for k in [*range(k_all)] * n_gibbs:
+            others = precision[k] @ x - precision[k, k] * x[k]
+            x[k] = (b[k] - others) / precision[k, k] + normal(stream) / np.sqrt(precision[k, k])
+    # Weights and shares are rounded to float32 (6e-8); a pass hands the error on, but less than tenfold.
+    np.testing.assert_allclose(eta[:, :k_all], expected, rtol=1e-5, atol=1e-5)
+    assert (eta[:, k_all:] == 0).all()
+    check_scores(core, design, eta, f)
+
+
+def check_scores(core, design, eta, f):
+    expected = design.matrix() @ eta[:, : len(design.start) - 1].T.astype(float)
+    np.testing.assert_allclose(f, expected, rtol=1e-10, atol=1e-10)
+    with Pool(1) as pool:
+        np.testing.assert_allclose(core.weights.scores(design, eta, pool), expected, rtol=1e-10, atol=1e-10)
+
+
+def check_gaussian(draws, mean, precision):
+    """Independent draws (n, K) follow N(mean, precision⁻¹): whitened they are standard normal and uncorrelated."""
+    n, k = draws.shape
+    white = (draws - mean) @ np.linalg.cholesky(precision)
+    limit = stats.norm.isf(NEVER / 2 / (k + k * (k + 1) // 2 + k))
+    assert np.abs(white.mean(0) * np.sqrt(n)).max() < limit
+    second = white.T @ white / n - np.eye(k)  # variance 2/n on the diagonal, 1/n off it
+    assert np.abs(second * np.sqrt(n / (1 + np.eye(k)))).max() < limit
+    for column in white.T:
+        assert stats.kstest(column, "norm").pvalue > NEVER / (2 * k)
+
+
+def check_exact(core, n=3000, nu=0.7, empty_topic=False):
+    state, kappa, omega = small_problem(empty_topic=empty_topic)
+    shares = dense_shares(state)
+    design = check_design(core, state)
+    k = state.n_topics
+    draws = np.zeros((n, 2, k))
+    eta = np.zeros((2, pad(k)), np.float32)
+    f = np.zeros((state.corpus.n_documents, 2))
+    with Pool(1) as pool:
+        for sweep in range(n):
+            core.weights.draw_exact(design, eta, f, kappa, omega, nu, 45, sweep, pool)
+            draws[sweep] = eta[:, :k]
+    check_scores(core, design, eta, f)
+    assert (eta[:, k:] == 0).all()
+    for task in range(2):
+        check_gaussian(draws[:, task], *gaussian_of(shares, kappa[:, task], omega[:, task], nu))
+    assert abs(np.corrcoef(draws[:, 0, 0], draws[:, 1, 0])[0, 1]) * np.sqrt(n) < 4.5, "tasks have their own streams"
+
+
+# ---- Topics under a tilt -------------------------------------------------------------------------------------------
+
+# Five tokens: with part = 2 three parts (2, 2 and 1 tokens), with part = 8 two (3 and 2).
+LONG = Tiny([[0, 0, 1, 2, 2]], alpha=[0.3, 0.7], beta=0.4, n_words=3)
+TINY = {"repeated": REPEATED, "three_topics": THREE_TOPICS, "long": LONG}
+N_TASKS = 2
+
+
+def targets_of(tiny, integral, seed):
+    """Random targets; the last document has no label at all, the first lacks that of the second task."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(integral.targets, (len(tiny.documents), N_TASKS))
+    if len(tiny.documents) > 1:
+        y[-1] = np.nan
+        y[0, 1] = np.nan
+    return y
+
+
+def supervision_of(core, tiny, name, part, seed=0, strength=1.5):
+    """Supervision at random weights, κ and ω drawn by the response itself."""
+    integral = integral_of(name)
+    response = core.responses.RESPONSES[name](**integral.settings[0])
+    s = core.supervision.new_supervision(response, targets_of(tiny, integral, seed), tiny.n_topics, part=part)
+    rng = np.random.default_rng(seed + 1)
+    s.eta[:, : tiny.n_topics] = rng.normal(0, strength, (N_TASKS, tiny.n_topics))
+    s.f[:] = rng.normal(0, strength, s.f.shape)
+    s.response.draw(s.y, s.f, s.weight, s.kappa, s.omega, seed, 0, 0, len(s.y))
+    return s
+
+
+def tilt_of(tiny, s, z, d):
+    """log of the tilt of document d at topics z: Σ_l κ f − ½ω f²."""
+    n = len(tiny.documents[d])
+    if n == 0:
+        return 0.0
+    eta = s.eta[:, : tiny.n_topics].astype(float)
+    f = eta @ tiny.counts(z)[0][d] / n
+    return float(s.kappa[d].astype(float) @ f - 0.5 * s.omega[d].astype(float) @ (f * f))
+
+
+def tilted_posterior(tiny, s, phi=None):
+    log_p = np.log(tiny.posterior(phi))
+    for a, z in enumerate(tiny.states):
+        log_p[a] += sum(tilt_of(tiny, s, z, d) for d in range(len(tiny.documents)))
+    p = np.exp(log_p - log_p.max())
+    return p / p.sum()
+
+
+def order_of(n, labelled, part):
+    """The parts of a document of n tokens, each a list of places: interleaved, at least two where there are two."""
+    n_parts = min(n, max(2, -(-n // part))) if labelled else min(n, 1)
+    return [list(range(first, n, n_parts)) for first in range(n_parts)]
+
+
+def twin_matrix(tiny, d, s, part, phi=None):
+    """Transition matrix of document d from the formulas.
+
+    With part = 1 this is the Gibbs step of Gibbs MedLDA: the conditional itself, tilt of all states computed anew.
+    """
+    labelled = bool(s.omega[d].any())
+    tokens = tiny.document_range(d)
+    n = len(tokens)
+    eta = s.eta[:, : tiny.n_topics].astype(float)
+    kappa, omega = s.kappa[d].astype(float), s.omega[d].astype(float)
+    matrix = np.eye(len(tiny.states))
+    for places in order_of(n, labelled, part):
+        inside = [tokens[place] for place in places]
+
+        def step(z, i, inside=inside):
+            product = np.prod(tiny.factors(z, i, phi), axis=0)
+            tilts = np.array([tilt_of(tiny, s, (*z[:i], k, *z[i + 1 :]), d) for k in range(tiny.n_topics)])
+            target = product * np.exp(tilts - tilts.max())
+            if part == 1 or not labelled:
+                return naive.gibbs(target)
+            outside = [eta[:, z[j]] for j in tokens if j not in inside]
+            scale = (n if len(inside) > 1 else n - 1) / len(outside) if outside else 0.0
+            m = sum(outside, np.zeros(N_TASKS)) * scale
+            table = (kappa / n) @ eta - omega @ (eta**2 + 2 * eta * m[:, None]) / (2 * n * n)
+            return naive.metropolis(product * np.exp(table - table.max()), target)
+
+        matrix = matrix @ tiny.compose(step, inside)
+    return matrix
+
+
+def tilted_maker(core, sampler, tiny, s, seed=3):
+    """A maker of samplers at topics z (see exact.block_matrix), and their φ where it is fixed."""
+    kind = core.samplers.SAMPLERS[sampler]
+
+    def sampler_at(z):
+        state = state_of(kind, tiny, z, seed)
+        state.supervision = s
+        made = kind(state)
+        made.begin()
+        return made
+
+    if kind.factor == "collapsed":
+        return sampler_at, None
+    fixed = sampler_at(tiny.states[len(tiny.states) // 3])
+    return (lambda z: fixed), fixed.word_factor()
+
+
+def check_tilted(core, sampler, tiny, name, part, seed=0, strength=1.5, twin=True):
+    """The sampler's own source on every path: its twin's transitions, and the tilted posterior unchanged."""
+    s = supervision_of(core, tiny, name, part, seed, strength)
+    make, phi = tilted_maker(core, sampler, tiny, s)
+    sweep = np.eye(len(tiny.states))
+    for d in range(len(tiny.documents)):
+        matrix = block_matrix(tiny, d, d + 1, make)
+        np.testing.assert_allclose(matrix.sum(1), 1, rtol=0, atol=1e-12)
+        if twin:
+            # The table's exponential is (1 + x/256 + …)^256: short of e^x by 2e-7 at x = −10, and by less above.
+            np.testing.assert_allclose(matrix, twin_matrix(tiny, d, s, part, phi), rtol=0, atol=1e-6)
+        sweep = sweep @ matrix
+    if tiny is REPEATED:  # all documents in one block: what one leaves behind must not reach the next
+        np.testing.assert_allclose(block_matrix(tiny, 0, len(tiny.documents), make), sweep, rtol=0, atol=1e-12)
+    posterior = tilted_posterior(tiny, s, phi)
+    assert np.abs(posterior @ sweep - posterior).max() < 1e-12
+
+
+def check_update(core, sampler, tiny, name):
+    """After a sweep the scores are those of topics and weights, κ and ω are drawn for them, counts are kept."""
+    for n_gibbs in (0, 2):
+        s = supervision_of(core, tiny, name, part=8)
+        s.n_gibbs = n_gibbs
+        kind = core.samplers.SAMPLERS[sampler]
+        state = state_of(kind, tiny, tiny.states[-1])
+        state.supervision = s
+        made = kind(state)
+        for _ in range(3):
+            before = s.eta.copy()
+            made.sweep()
+            assert (s.eta[:, : tiny.n_topics] != before[:, : tiny.n_topics]).all(), "every weight is drawn anew"
+            f = dense_shares(state) @ s.eta[:, : tiny.n_topics].T.astype(float)
+            np.testing.assert_allclose(s.f, f, rtol=1e-5, atol=1e-5)
+            # ω is a smooth function of f given the stream's numbers.
+            kappa, omega = draw(s.response, s.y, s.f, s.weight, state.seed, 2 * state.sweep + 1)
+            np.testing.assert_allclose(s.omega, omega, rtol=1e-6)
+            np.testing.assert_allclose(s.kappa, kappa, rtol=1e-6)
+            kept = made.kept_counts()
+            if kept is not None:
+                np.testing.assert_array_equal(kept, tiny.counts(tuple(state.z))[1])
+
+
+def check_weights_see_topics(core, sampler, tiny, name):
+    """The weights of a sweep are drawn given κ and ω at the new topics and the old weights: the twin of `update`."""
+    s = supervision_of(core, tiny, name, part=8)
+    s.n_gibbs = 1
+    kind = core.samplers.SAMPLERS[sampler]
+    state = state_of(kind, tiny, tiny.states[1], seed=8)
+    state.supervision = s
+    old = s.eta[:, : tiny.n_topics].astype(float)
+    kind(state).sweep()
+    shares = dense_shares(state)
+    kappa, omega = draw(s.response, s.y, shares @ old.T, s.weight, 8, 2)
+    for task in range(N_TASKS):
+        stream = new_stream(8, WEIGHTS, 1, task)
+        mean, precision = gaussian_of(shares, kappa[:, task], omega[:, task], s.nu)
+        b = precision @ mean
+        x = old[task]
+        for k in range(tiny.n_topics):
+            others = precision[k] @ x - precision[k, k] * x[k]
+            x[k] = (b[k] - others) / precision[k, k] + normal(stream) / np.sqrt(precision[k, k])
+        np.testing.assert_allclose(s.eta[task, : tiny.n_topics], x, rtol=1e-4, atol=1e-4)
+
+
