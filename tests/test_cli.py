@@ -68,9 +68,10 @@ def test_info_lists_every_sampler():
         assert word in result.output
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_demo_finds_the_subjects(small_docs, monkeypatch, compiled):
-    monkeypatch.setattr("topoi.demo.is_compiled", lambda: compiled)
+@pytest.mark.parametrize("long", [0.0, 1e9])
+def test_demo_finds_the_subjects(small_docs, monkeypatch, long):
+    monkeypatch.setattr("topoi.demo.LONG", long)
+    monkeypatch.setattr("topoi.demo.LEAST_OF_LABEL", 10)
     result = call("demo", "--topics", "3", "--sweeps", "60", "--jobs", "1")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
@@ -80,7 +81,9 @@ def test_demo_finds_the_subjects(small_docs, monkeypatch, compiled):
     assert "60 sweeps" in result.stdout
     assert "held-out documents" in result.stdout
     assert "54 docstrings of 3 modules" in result.stderr
-    assert ("compiled once" in result.stderr) != compiled
+    assert ("kernels compiled, once" in result.stderr) == (long == 0.0)
+    assert "Predicting the module of a docstring (MedLDA, 3 modules" in result.stdout
+    assert "words of the topic that speaks most for it" in result.stdout
 
 
 def test_demo_is_the_same_for_any_number_of_threads(small_docs):
@@ -97,7 +100,7 @@ def test_demo_stopped_by_the_user_shows_what_it_has(small_docs, monkeypatch):
     class Pressed(estimator_base.Interrupt):
         requested = property(lambda self: True, lambda self, value: None)
 
-    monkeypatch.setattr("topoi.demo.is_compiled", lambda: True)
+    monkeypatch.setattr("topoi.demo.compile_kernels", lambda documents, n_topics: None)
     monkeypatch.setattr(estimator_base, "Interrupt", Pressed)
     result = call("demo", "--topics", "3", "--sweeps", "60")
     assert result.exit_code == 130

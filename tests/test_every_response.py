@@ -77,12 +77,10 @@ def test_augmentation_integrates_to_the_loss(name):
             assert np.ptp(found - loss) < 2e-6, (settings, y, found - loss)
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", [name for name in INTEGRALS if INTEGRALS[name].log_conditional])
 def test_law_is_the_integrand(name):
     """The law that draws are held to is the integrand itself, normalised: by quadrature, at the law's quantiles."""
     integral = integral_of(name)
-    if integral.log_conditional is None:
-        pytest.skip("by definition")
     for settings in integral.settings:
         response = RESPONSES[name](**settings)
         y, f = integral.targets[0], integral.scores[1]

@@ -118,7 +118,7 @@ def test_coordinate_chain_finds_the_gaussian():
 @pytest.mark.parametrize("how", sorted(DRAWS))
 def test_topic_without_documents_follows_the_prior(how):
     state, kappa, omega = small_problem(empty_topic=True)
-    k, n = state.n_topics, 3000
+    k, n = state.n_topics, 1000
     assert not (state.z == k - 1).any()
     eta = np.zeros((2, pad(k)), np.float32)
     f = np.zeros((state.corpus.n_documents, 2))

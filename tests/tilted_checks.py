@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import naive
 import numpy as np
 from copies import interpreted
-from exact import REPEATED, THREE_TOPICS, block_matrix, state_of
+from exact import REPEATED, block_matrix, state_of
 from naive import Tiny
 from scipy import integrate, stats
 
@@ -344,7 +344,7 @@ def check_gaussian(draws, mean, precision):
         assert stats.kstest(column, "norm").pvalue > NEVER / (2 * k)
 
 
-def check_exact(core, n=3000, nu=0.7, empty_topic=False):
+def check_exact(core, n=2000, nu=0.7, empty_topic=False):
     state, kappa, omega = small_problem(empty_topic=empty_topic)
     shares = dense_shares(state)
     design = check_design(core, state)
@@ -367,7 +367,7 @@ def check_exact(core, n=3000, nu=0.7, empty_topic=False):
 
 # Five tokens: with part = 2 three parts (2, 2 and 1 tokens), with part = 8 two (3 and 2).
 LONG = Tiny([[0, 0, 1, 2, 2]], alpha=[0.3, 0.7], beta=0.4, n_words=3)
-TINY = {"repeated": REPEATED, "three_topics": THREE_TOPICS, "long": LONG}
+THREE = Tiny([[0, 0, 2], [], [1]], alpha=[0.2, 0.5, 1.1], beta=0.3, n_words=3)
 N_TASKS = 2
 
 
@@ -393,20 +393,16 @@ def supervision_of(core, tiny, name, part, seed=0, strength=1.5):
     return s
 
 
-def tilt_of(tiny, s, z, d):
-    """log of the tilt of document d at topics z: Σ_l κ f − ½ω f²."""
-    n = len(tiny.documents[d])
-    if n == 0:
-        return 0.0
+def log_tilts(tiny, s):
+    """Σ_l κ f − ½ω f² for every state and document."""
     eta = s.eta[:, : tiny.n_topics].astype(float)
-    f = eta @ tiny.counts(z)[0][d] / n
-    return float(s.kappa[d].astype(float) @ f - 0.5 * s.omega[d].astype(float) @ (f * f))
+    n = np.maximum([len(words) for words in tiny.documents], 1)
+    f = np.array([tiny.counts(z)[0] @ eta.T / n[:, None] for z in tiny.states])
+    return (s.kappa.astype(float) * f - 0.5 * s.omega.astype(float) * f * f).sum(2)
 
 
 def tilted_posterior(tiny, s, phi=None):
-    log_p = np.log(tiny.posterior(phi))
-    for a, z in enumerate(tiny.states):
-        log_p[a] += sum(tilt_of(tiny, s, z, d) for d in range(len(tiny.documents)))
+    log_p = np.log(tiny.posterior(phi)) + log_tilts(tiny, s).sum(1)
     p = np.exp(log_p - log_p.max())
     return p / p.sum()
 
@@ -427,13 +423,14 @@ def twin_matrix(tiny, d, s, part, phi=None):
     n = len(tokens)
     eta = s.eta[:, : tiny.n_topics].astype(float)
     kappa, omega = s.kappa[d].astype(float), s.omega[d].astype(float)
+    log_tilt = log_tilts(tiny, s)[:, d]
     matrix = np.eye(len(tiny.states))
     for places in order_of(n, labelled, part):
         inside = [tokens[place] for place in places]
 
         def step(z, i, inside=inside):
             product = np.prod(tiny.factors(z, i, phi), axis=0)
-            tilts = np.array([tilt_of(tiny, s, (*z[:i], k, *z[i + 1 :]), d) for k in range(tiny.n_topics)])
+            tilts = log_tilt[[tiny.index[(*z[:i], k, *z[i + 1 :])] for k in range(tiny.n_topics)]]
             target = product * np.exp(tilts - tilts.max())
             if part == 1 or not labelled:
                 return naive.gibbs(target)
@@ -464,7 +461,7 @@ def tilted_maker(core, sampler, tiny, s, seed=3):
     return (lambda z: fixed), fixed.word_factor()
 
 
-def check_tilted(core, sampler, tiny, name, part, seed=0, strength=1.5, twin=True):
+def check_tilted(core, sampler, tiny, name, part, seed=0, strength=1.5, twin=True, together=False):
     """The sampler's own source on every path: its twin's transitions, and the tilted posterior unchanged."""
     s = supervision_of(core, tiny, name, part, seed, strength)
     make, phi = tilted_maker(core, sampler, tiny, s)
@@ -476,7 +473,7 @@ def check_tilted(core, sampler, tiny, name, part, seed=0, strength=1.5, twin=Tru
             # The table's exponential is (1 + x/256 + …)^256: short of e^x by 2e-7 at x = −10, and by less above.
             np.testing.assert_allclose(matrix, twin_matrix(tiny, d, s, part, phi), rtol=0, atol=1e-6)
         sweep = sweep @ matrix
-    if tiny is REPEATED:  # all documents in one block: what one leaves behind must not reach the next
+    if together:  # all documents in one block: what one leaves behind must not reach the next
         np.testing.assert_allclose(block_matrix(tiny, 0, len(tiny.documents), make), sweep, rtol=0, atol=1e-12)
     posterior = tilted_posterior(tiny, s, phi)
     assert np.abs(posterior @ sweep - posterior).max() < 1e-12

@@ -1,7 +1,8 @@
 """`topoi demo`: topics of Python's own documentation, from texts to a table.
 
 One function per step, each of which returns what the next one needs: `read`, `compile_kernels`, `fit`, `describe`,
-`show`. `run` puts them together. A second model on the same documents needs a `fit` and a `show` of its own.
+`show` for the topics; `classify` and `show_labels` for the second half, a classifier that predicts the module of a
+docstring. `run` puts them together.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 
 from topoi import datasets
-from topoi._jit import cache_dir
 from topoi.corpus import Corpus
 from topoi.diagnostics import unigram_completion
 from topoi.estimators import LDA, InterruptedFitWarning
+from topoi.supervised import MedLDAClassifier
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 HELD_OUT = 10  # every tenth document is kept for the test
 WORD = r"(?u)\b[^\W\d_]{2,}\b"
 LEAST_DOCUMENTS = 3  # a word in fewer documents says nothing about a topic
+LONG = 5.0  # seconds: kernels that take longer than this to get ready had to be compiled
+LEAST_OF_LABEL = 60  # modules with fewer docstrings are left out of the classifier's half
 
 
 @dataclass(frozen=True)
@@ -77,12 +80,6 @@ def read() -> Documents:
     )
 
 
-def is_compiled() -> bool:
-    """Whether an earlier run has left machine code of these very sources."""
-    folder = cache_dir()
-    return folder is not None and any(folder.glob("*.nbi"))
-
-
 def compile_kernels(documents: Documents, n_topics: int) -> None:
     """Use all that the demo needs for a few sweeps, so that the progress bar does not stand still later."""
     lda = LDA(n_topics, doc_topic_prior="learn", n_sweeps=12, random_state=0)  # α is learned at the tenth
@@ -93,6 +90,7 @@ def compile_kernels(documents: Documents, n_topics: int) -> None:
         except InterruptedFitWarning:
             raise KeyboardInterrupt from None
     lda.perplexity(documents.test)
+    classify(documents, n_topics, 4, 0, 1)
 
 
 def fit(documents: Documents, n_topics: int, n_sweeps: int, seed: int, n_jobs: int) -> Fit:
@@ -163,6 +161,87 @@ def show(result: Fit, documents: Documents, console: Console) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Labelled:
+    """A classifier of modules, with the held-out documents of the modules that it knows."""
+
+    classifier: MedLDAClassifier
+    test: Corpus
+    test_labels: NDArray[np.str_]
+    accuracy: float
+    guess: float  # accuracy of always saying the most frequent module
+    seconds: float
+
+
+def classify(documents: Documents, n_topics: int, n_sweeps: int, seed: int, n_jobs: int) -> Labelled | None:
+    """Learn to tell the module of a docstring from its words; None if no two modules have enough of them."""
+    labels, test_labels = np.array(documents.labels), np.array(documents.test_labels)
+    names, sizes = np.unique(labels, return_counts=True)
+    known = names[sizes >= LEAST_OF_LABEL]
+    keep, keep_test = np.isin(labels, known), np.isin(test_labels, known)
+    if len(known) < 2 or not keep_test.any():
+        return None
+    train, test = documents.train.take(keep), documents.test.take(keep_test)
+    start = time.perf_counter()
+    classifier = MedLDAClassifier(
+        max(n_topics, 3 * len(known)), n_sweeps=n_sweeps, random_state=seed, n_jobs=n_jobs, progress=sys.stderr.isatty()
+    )
+    classifier.fit(train, labels[keep])
+    seconds = time.perf_counter() - start
+    accuracy = float((classifier.predict(test) == test_labels[keep_test]).mean())
+    commonest = names[np.argmax(sizes)]
+    guess = float((test_labels[keep_test] == commonest).mean())
+    return Labelled(classifier, test, test_labels[keep_test], accuracy, guess, seconds)
+
+
+def show_labels(result: Labelled, console: Console) -> None:
+    """Print how well modules are predicted, the words that speak for each, and one prediction explained."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    classifier = result.classifier
+    console.print(
+        f"\nPredicting the module of a docstring (MedLDA, {len(classifier.classes_)} modules, {result.seconds:.1f} s): "
+        f"[bold]{result.accuracy:.0%}[/bold] of {result.test.n_documents} held-out docstrings right; "
+        f"always guessing the commonest module: {result.guess:.0%}.",
+        highlight=False,
+    )
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, width=min(console.width, 120))
+    table.add_column("module", style="green")
+    table.add_column("weight", justify="right")
+    table.add_column("words of the topic that speaks most for it", ratio=1)
+    words = classifier.top_words(9)
+    for label, weight in zip(classifier.classes_, classifier.topic_weights_, strict=True):
+        best = int(weight.argmax())
+        table.add_row(str(label), f"{weight[best]:+.1f}", " ".join(words[best]))
+    console.print(table)
+    console.print(*explanation(result), sep="\n", highlight=False)
+
+
+def explanation(result: Labelled) -> list[str]:
+    """The surest right prediction among the held-out documents of some length, in words."""
+    classifier, scores = result.classifier, result.classifier.decision_function(result.test)
+    if scores.ndim == 1:
+        return []
+    right = classifier.classes_[scores.argmax(1)] == result.test_labels
+    usable = right & (result.test.doc_lengths >= 12)
+    if not usable.any():
+        return []
+    d = int(np.argmax(np.where(usable, scores.max(1), -np.inf)))
+    label = int(scores[d].argmax())
+    reason = classifier.explain(result.test.take([d]), n_topics=3, n_words=8)[0][label]
+    topics = "; ".join(f"topic {k} {part:+.2f} ({' '.join(top[:4])})" for k, part, top in reason.topics)
+    for_it = ", ".join(f"{word} {part:+.2f}" for word, part in reason.words)
+    words, counts = np.unique(result.test.document(d), return_counts=True)
+    frequent = words[np.argsort(-counts, kind="stable")[:10]]
+    text = " ".join(classifier.model_.word(w) for w in frequent)
+    return [
+        f"A held-out docstring with the words [italic]{text} …[/italic]",
+        f"is predicted to be of [green]{reason.label}[/green] (score {reason.score:+.2f}, margin 1). Topics: {topics}.",
+        f"Words: {for_it}.",
+    ]
+
+
 def run(n_topics: int, n_sweeps: int, seed: int, n_jobs: int, console: Console, log: Console) -> bool:
     """The demo: results to `console`, what is going on to `log`. Returns whether it ran to its end."""
     with log.status("reading the docstrings of the standard library …"):
@@ -174,13 +253,18 @@ def run(n_topics: int, n_sweeps: int, seed: int, n_jobs: int, console: Console, 
         f"{train.n_tokens:,} tokens, {train.n_words:,} words",
         highlight=False,
     )
-    if not is_compiled():
-        start = time.perf_counter()
-        with log.status("first run: compiling once, ~20 s …"):
-            compile_kernels(documents, n_topics)
-        log.print(f"first run: compiled once, in {time.perf_counter() - start:.0f} s", highlight=False)
+    start = time.perf_counter()
+    with log.status("getting the kernels ready (a first run compiles them, once) …"):
+        compile_kernels(documents, n_topics)
+    if time.perf_counter() - start > LONG:
+        log.print(f"kernels compiled, once, in {time.perf_counter() - start:.0f} s", highlight=False)
     result = fit(documents, n_topics, n_sweeps, seed, n_jobs)
     if result.warning:
         log.print(result.warning, style="yellow", markup=False, highlight=False)
     show(result, documents, console)
-    return result.warning is None
+    if result.warning:
+        return False
+    labelled = classify(documents, n_topics, max(n_sweeps // 2, 2), seed, n_jobs)
+    if labelled is not None:
+        show_labels(labelled, console)
+    return True
