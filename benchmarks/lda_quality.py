@@ -189,7 +189,9 @@ def draw(results: Results, topics: list[int], names: list[str], arguments: argpa
         axis.set_ylim(0.96 * goal, min(axis.get_ylim()[1], 2.2 * goal))
         report.plain_ticks(axis.yaxis, report.even_ticks(*axis.get_ylim()))
     axes[0].set_ylabel("document-completion perplexity")
-    figure.legend(*_legend(axes), loc="outside lower center", ncols=5, frameon=False, fontsize=9)
+    figure.legend(
+        *_legend(axes), loc="outside lower center", ncols=5 if len(axes) > 1 else 3, frameon=False, fontsize=9
+    )
     report.save(figure, arguments.output, NAME)
 
 

@@ -150,7 +150,9 @@ def test_finite_on_the_edge(name):
             for nudge in (0.0, 1e-300, 1e-12):
                 targets = np.full((500, 2), y)
                 kappa, omega = np.zeros((2, 500, 2), np.float32)
-                response.draw(targets, np.full_like(targets, f + nudge), np.ones_like(targets), kappa, omega, 1, 2, 0, 500)
+                response.draw(
+                    targets, np.full_like(targets, f + nudge), np.ones_like(targets), kappa, omega, 1, 2, 0, 500
+                )
                 assert np.isfinite(kappa).all()
                 assert (omega > 0).all()
                 assert np.isfinite(omega.sum() ** 2)

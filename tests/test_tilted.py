@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import copy
+import functools
 
 import numpy as np
 import pytest
-from exact import REPEATED
-from test_geweke import ALPHA, LENGTHS, draw_topics, draw_words, z_scores
+from exact import REPEATED, block_matrix
+from test_geweke import ALPHA, BETA, DOCUMENT, LENGTHS, N_WORDS, z_scores
 from test_geweke import functions as word_functions
 from test_geweke import state_of as geweke_state
 from tilted_checks import (
+    APART,
     COMPILED,
     LONG,
     N_TASKS,
@@ -25,11 +27,15 @@ from tilted_checks import (
     integral_of,
     interpreted_core,
     small_problem,
+    supervision_of,
+    tilted_maker,
+    twin_matrix,
 )
 
 from topoi._pool import Pool
 from topoi.responses import RESPONSES
 from topoi.samplers import SAMPLERS
+from topoi.samplers._tilted import FLOOR, fill_tilt
 from topoi.state import State, new_state, topic_counts
 from topoi.supervision import new_supervision
 
@@ -59,7 +65,7 @@ def test_transitions(sampler, loss, part, plain_core):
 
 @pytest.mark.parametrize("sampler", TILTING)
 def test_documents_of_a_block_are_apart(sampler, plain_core):
-    check_tilted(plain_core, sampler, REPEATED, "hinge", 8, seed=5, together=True)
+    check_tilted(plain_core, sampler, APART, "hinge", 8, together=True)
 
 
 @pytest.mark.parametrize(("sampler", "part"), [("collapsed", 1), ("partial", 8)])
@@ -76,6 +82,18 @@ def test_transitions_of_longer_parts(part, plain_core):
 def test_strong_tilts_are_exact(part, plain_core):
     """Tilts beyond what the table can hold: the posterior is still unchanged, whatever was proposed."""
     check_tilted(plain_core, "partial", REPEATED, "hinge", part, strength=40.0, twin=False)
+
+
+@pytest.mark.parametrize("common", [-30.0, -400.0])
+def test_common_tilt_does_not_matter(common, plain_core):
+    """What pulls at all topics alike must not push all their tilts to the floor: they would be proposed blindly."""
+    s = supervision_of(plain_core, REPEATED, "squared", part=1)
+    s.kappa[:, 0] = common
+    s.eta[0, :2] = 1.0, 1.02
+    s.eta[1] = 0
+    make, phi = tilted_maker(plain_core, "partial", REPEATED, s)
+    found = block_matrix(REPEATED, 0, 1, make)
+    np.testing.assert_allclose(found, twin_matrix(REPEATED, 0, s, 1, phi), rtol=0, atol=1e-6)
 
 
 # ---- Without a tilt: LDA -------------------------------------------------------------------------------------------
@@ -177,6 +195,7 @@ def test_compiled_is_interpreted(sampler, loss, small_corpus, plain_core):
     found = []
     for core in (COMPILED, plain_core):
         state = supervised_state(small_corpus, loss)
+        state.real = np.float64
         response = core.responses.RESPONSES[loss](**integral_of(loss).settings[0])
         state.supervision = core.supervision.Supervision(**{**vars(state.supervision), "response": response})
         made = core.samplers.SAMPLERS[sampler](state)
@@ -184,9 +203,24 @@ def test_compiled_is_interpreted(sampler, loss, small_corpus, plain_core):
             made.sweep()
         found.append(state)
     assert found[0].z.tolist() == found[1].z.tolist()
-    # Machine code may sum in another order: one or two units in the last place of a float32.
+    # Weights are rounded to float32: a last place or two.
     np.testing.assert_allclose(found[0].supervision.eta, found[1].supervision.eta, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(found[0].supervision.omega, found[1].supervision.omega, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+def test_table_compiled_is_interpreted(real, plain_core):
+    rng = np.random.default_rng(75)
+    eta = rng.normal(0, 3, (3, 16)).astype(np.float32)
+    linear, square = rng.normal(size=3).astype(real), rng.gamma(1, 0.2, 3).astype(real)
+    tables = np.zeros((2, 16), real)
+    block = plain_core.samplers.SAMPLERS["partial"].tilted_block
+    plain = block.__globals__["sweep_tilted"].__wrapped__.__globals__["fill_tilt"]
+    for fill, table in zip((fill_tilt, plain), tables, strict=True):
+        fill(eta, linear, square, 16, FLOOR, table)
+    exponent = (eta * (linear[:, None] - square[:, None] * eta)).sum(0)
+    np.testing.assert_allclose(tables[0], np.exp(exponent - exponent.max()), rtol=1e-4)
+    np.testing.assert_allclose(tables[0], tables[1], rtol=4 * np.finfo(real).eps)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -198,13 +232,27 @@ def test_update(sampler, loss, plain_core):
 
 # ---- Geweke's joint test -------------------------------------------------------------------------------------------
 
-N_PRIOR = 5000
-N_CHAIN = 5000
+N_PRIOR = 3000
+N_CHAIN = 3000
 NU = 0.25
 NOISE = {"squared": 2.0, "logistic": 1.0}  # costs at which the losses are likelihoods
 KNOWN = np.ones((len(LENGTHS), N_TASKS), bool)
 KNOWN[3] = False
 KNOWN[0, 1] = False
+
+
+def choose(rng, p):
+    """One draw from every row of p."""
+    return (rng.random(len(p))[:, None] > np.cumsum(p, axis=1)).sum(1).clip(max=p.shape[1] - 1)
+
+
+def draw_topics(rng):
+    return choose(rng, rng.dirichlet(ALPHA, len(LENGTHS))[DOCUMENT])
+
+
+def draw_words(rng, z):
+    """Words given topics, φ drawn from its prior and forgotten."""
+    return choose(rng, rng.dirichlet(np.full(N_WORDS, BETA), len(ALPHA))[z])
 
 
 def shares_of(state):
@@ -248,17 +296,15 @@ def functions(state, eta, y):
 @pytest.fixture(scope="module")
 def prior_draws():
     """By loss: draws from the model."""
-    out = {}
-    for loss in NOISE:
-        rng = np.random.default_rng(71)
-        rows = []
-        for _ in range(N_PRIOR):
-            z = draw_topics(rng)
-            state = geweke_state(draw_words(rng, z), z, 0, 0)
-            eta = rng.normal(0, 1 / np.sqrt(NU), (N_TASKS, len(ALPHA)))
+    rng = np.random.default_rng(71)
+    out = {loss: [] for loss in NOISE}
+    for _ in range(N_PRIOR):
+        z = draw_topics(rng)
+        state = geweke_state(draw_words(rng, z), z, 0, 0)
+        eta = rng.normal(0, 1 / np.sqrt(NU), (N_TASKS, len(ALPHA)))
+        for loss, rows in out.items():
             rows.append(functions(state, eta, draw_targets(rng, loss, shares_of(state) @ eta.T)))
-        out[loss] = np.array(rows)
-    return out
+    return {loss: np.array(rows) for loss, rows in out.items()}
 
 
 def successive(sampler, loss, part, n_gibbs, n, seed, nu=NU):
@@ -284,12 +330,14 @@ def successive(sampler, loss, part, n_gibbs, n, seed, nu=NU):
     return np.array(out)
 
 
-# |z| < 4.5 for some 70 functions in eight chains: a right program fails in 0.4 % of all choices of the seeds at most.
+# For some 70 functions in eight chains: with batch means of 60 batches, a right program fails for less than 2 % of all
+# choices of the seeds.
 LIMIT = 4.5
 
 
-@pytest.mark.parametrize(("part", "n_gibbs"), [(1, 0), (8, 2)])
-@pytest.mark.parametrize("loss", sorted(NOISE))
+@pytest.mark.parametrize(
+    ("loss", "part", "n_gibbs"), [("squared", 1, 0), ("squared", 8, 2), ("logistic", 1, 2), ("logistic", 8, 1)]
+)
 @pytest.mark.parametrize("sampler", [name for name in TILTING if SAMPLERS[name].exact])
 def test_geweke(sampler, loss, part, n_gibbs, prior_draws):
     scores = z_scores(prior_draws[loss], successive(sampler, loss, part, n_gibbs, N_CHAIN, seed=72))
@@ -299,8 +347,8 @@ def test_geweke(sampler, loss, part, n_gibbs, prior_draws):
 
 
 def test_geweke_sees_a_wrong_prior(prior_draws):
-    """Its power: a prior precision of the weights off by a third is noticed."""
-    scores = z_scores(prior_draws["squared"], successive("partial", "squared", 8, 2, N_CHAIN, seed=73, nu=NU * 1.33))
+    """Its power: a prior precision of the weights off by a half is noticed."""
+    scores = z_scores(prior_draws["squared"], successive("partial", "squared", 8, 2, N_CHAIN, seed=73, nu=NU * 1.5))
     assert np.nanmax(np.abs(scores)) > 5
 
 
@@ -309,14 +357,17 @@ def test_geweke_sees_a_wrong_prior(prior_draws):
 T, W, R = "topoi.samplers._tilted", "topoi.weights", "topoi.responses"
 
 
+@functools.cache
 def tilt(sampler="partial", loss="hinge", part=8, tiny=REPEATED, **options):
     return lambda core: check_tilted(core, sampler, tiny, loss, part, **options)
 
 
+@functools.cache
 def response(name):
     return lambda core: check_response(core, name, n=300, weights=(0.5,))
 
 
+@functools.cache
 def update(sampler="partial", loss="hinge"):
     return lambda core: check_update(core, sampler, REPEATED, loss)
 
@@ -344,7 +395,7 @@ MUTANTS = {
     "table's ratio upside down": (tilt(), T, "math.log(tilt[old] / tilt[new])", "math.log(tilt[new] / tilt[old])"),
     "wrong sign of ω": (tilt(), T, "a[task] - b[task] * (m[task]", "a[task] + b[task] * (m[task]"),
     "wrong sign of ω in the table": (
-        tilt(), T, "linear[task] = a[task] - b[task] * linear[task]", "linear[task] = a[task] + b[task] * linear[task]"),
+        tilt(), T, "= a[task] - b[task] * linear[task]", "= a[task] + b[task] * linear[task]"),
     "token not left out of the scores": (tilt(), T, "m[task] - at + 0.5", "m[task] + 0.5"),
     "table with its own part": (tilt(), T, "            linear[task] -= eta[task, z[i]]\n", "            pass\n"),
     "scores not updated": (
@@ -357,19 +408,17 @@ MUTANTS = {
     "ω over N, not N²": (tilt(), T, "omega[d, task] / (np.float64(n) * n)", "omega[d, task] / n"),
     "square of the weight forgotten": (tilt(), T, "square[task] = 0.5 * b[task]", "square[task] = 0.0"),
     "tilt left over for a document without a label": (
-        tilt("collapsed"), T, "            tilt[:] = 1.0\n", ""),
+        tilt("collapsed", tiny=APART, together=True), T, "            tilt[:] = 1.0\n", ""),
     "live scale without the tilt": (
         tilt("collapsed"), T, "tilted_scale[new] = scale[new] * tilt[new]", "tilted_scale[new] = scale[new]"),
     "live count not taken off": (
         update("collapsed"), T, "                    table[w, old] -= 1\n", ""),
-    "part made of neighbours": (
-        tilt(), T, "for i in range(lo + number, hi, n_parts):\n                w", "for i in range(lo, hi):\n                w"),
-    "score of the first task alone": (
+    "label of the first task overlooked": (
         tilt(), T, "for task in range(n_tasks):\n            labelled = labelled or omega[d, task] != 0.0",
         "for task in range(1, n_tasks):\n            labelled = labelled or omega[d, task] != 0.0"),
     "hinge: κ without the margin": (response("hinge"), f"{R}.hinge", "sign * (c + w * margin)", "sign * (c + w)"),
     "hinge: shape c": (
-        response("hinge"), f"{R}.hinge", "abs(margin - sign * f[d, task]), c * c)", "abs(margin - sign * f[d, task]), c)"),
+        response("hinge"), f"{R}.hinge", "sign * f[d, task]), c * c)", "sign * f[d, task]), c)"),
     "hinge: label forgotten": (response("hinge"), f"{R}.hinge", "margin - sign * f[d", "margin - f[d"),
     "ε-insensitive: c for c², as printed": (
         response("epsilon_insensitive"), f"{R}.epsilon_insensitive",
@@ -412,5 +461,5 @@ def test_mutant_is_caught(mutant):
 
 def test_unchanged_source_passes(plain_core):
     """The same checks pass without a mutant: what catches them is the bug, not the check."""
-    for check in {id(check): check for check, *_ in MUTANTS.values()}.values():
+    for check in {check for check, *_ in MUTANTS.values()}:
         check(plain_core)

@@ -24,8 +24,14 @@ BETA = 0.01
 
 
 def ours(name: str, corpus: Corpus, alpha: np.ndarray, seed: int, sweeps: int) -> float:
-    """Log joint per token, averaged over the last tenth of the sweeps."""
+    """Log joint per token, averaged over the last tenth of the sweeps, after a burn-in with delayed counts.
+
+    The burn-in is that of `auto`. From random topics the slowest mixers (`partial`) would still be rising.
+    """
     state = new_state(corpus, alpha, BETA, seed)
+    burn_in = SAMPLERS["delayed"](state)
+    for _ in range(100):
+        burn_in.sweep()
     sampler = SAMPLERS[name](state)
     values = []
     for sweep in range(sweeps):
@@ -80,9 +86,7 @@ def main() -> None:
     exact = [level[name] for name in args.samplers]
     spread = (max(exact) - min(exact)) / abs(np.mean(exact))
     far = max(abs(value / level["tomotopy"] - 1) for value in exact)
-    print(
-        f"\nLargest difference: exact samplers {spread:.2%} (limit 0.5 %), from tomotopy {far:.2%} (limit 1 %)."
-    )
+    print(f"\nLargest difference: exact samplers {spread:.2%} (limit 0.5 %), from tomotopy {far:.2%} (limit 1 %).")
     raise SystemExit(spread > 0.005 or far > 0.01)
 
 

@@ -24,8 +24,8 @@ from topoi.scores import Chain, Reason, reasons, sample_scores
 from topoi.supervision import Supervision, new_supervision
 
 # The margin that suits a corpus grows with its documents' length: a token's pull is that of the whole document over
-# its length (docs/supervised.md has the sensitivity).
-MARGIN_PER_TOKEN = 0.4
+# its length. Labels that compete for a document need more of it than labels that are each there or not.
+MARGIN_PER_TOKEN = {"one of many": 0.4, "yes or no": 0.2}
 SMALLEST_MARGIN = 4.0
 
 
@@ -51,7 +51,6 @@ class SupervisedEstimator(TopicEstimator):
 
     def _fit(self, corpus: Corpus, y: NDArray[np.float64], weight: NDArray[np.float64], response: Response) -> None:
         """Run the chains for targets y (documents, tasks)."""
-        self._check_parameters()
         self._seed = self._new_seed()
         alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
         beta, self._learn_beta = resolve_beta(self.topic_word_prior)
@@ -194,48 +193,70 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         is a mask of documents whose labels are not known: their words take part, their y is not looked at.
         """
         corpus = self._corpus(X, reset=True)
+        self._check_parameters()
         mask = _mask(unlabelled, corpus.n_documents)
-        targets = self._targets(y, corpus.n_documents, mask)
-        weight = self._weights(targets, y, mask)
-        targets[mask] = np.nan
+        labels = self._labels(y, corpus.n_documents, mask)
+        known = self._targets(labels)
+        targets = np.full((corpus.n_documents, known.shape[1]), np.nan)
+        weight = np.ones_like(targets)
+        targets[~mask] = known
+        weight[~mask] = self._weights(labels)[:, None]
         self._fit(corpus, targets, weight, self._response(corpus))
         return self
 
-    def _response(self, corpus: Corpus) -> Response:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.loss not in ("hinge", "logistic"):
             raise ParameterError("loss", f'must be "hinge" or "logistic", not {self.loss!r}')
+        if self.margin is not None and not (isinstance(self.margin, numbers.Real) and 0 < float(self.margin) < np.inf):
+            raise ParameterError("margin", f"must be a positive number or None, not {self.margin!r}")
+
+    def _response(self, corpus: Corpus) -> Response:
         settings: dict[str, float] = {} if self.cost is None else {"cost": float(self.cost)}
         if self.loss == "hinge":
             mean_length = corpus.n_tokens / max(int(np.count_nonzero(corpus.doc_lengths)), 1)
-            margin = max(MARGIN_PER_TOKEN * mean_length, SMALLEST_MARGIN) if self.margin is None else self.margin
-            if not (isinstance(margin, numbers.Real) and 0 < float(margin) < np.inf):
-                raise ParameterError("margin", f"must be a positive number or None, not {self.margin!r}")
-            settings["margin"] = float(margin)
+            question = "yes or no" if self._multilabel or self._binary else "one of many"
+            adapted = max(MARGIN_PER_TOKEN[question] * mean_length, SMALLEST_MARGIN)
+            settings["margin"] = adapted if self.margin is None else float(self.margin)
         return RESPONSES[self.loss](**settings)
 
-    def _targets(self, y: Any, n_documents: int, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """−1 and +1 (documents, tasks) from labels; sets `classes_`."""
+    def _labels(self, y: Any, n_documents: int, mask: NDArray[np.bool_]) -> NDArray[Any]:
+        """The labels of the documents that have one, checked; those of others are not looked at."""
         if y is None:
             raise ParameterError("y", "requires y to be passed, but the target y is None")
-        labels = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
-        if len(labels) != n_documents:
-            raise ParameterError("y", f"has {len(labels)} labels for {n_documents} documents")
-        known = labels[~mask]
-        if known.dtype.kind == "f" and not np.isfinite(known).all():
-            row = int(np.flatnonzero(~np.isfinite(known.reshape(len(known), -1)).all(1))[0])
+        every = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+        if every.ndim == 0 or len(every) != n_documents:
+            raise ParameterError("y", f"has shape {every.shape}, but there are {n_documents} documents")
+        labels: NDArray[Any] = every[~mask]
+        missing = np.zeros(labels.shape, bool)
+        if labels.dtype.kind == "f":
+            missing = ~np.isfinite(labels)
+        elif labels.dtype == object:
+            missing = np.array([value is None or value != value for value in labels.ravel()])  # NaN is not itself
+        if missing.any():
+            row = int(np.flatnonzero(~mask)[missing.reshape(len(labels), -1).any(1)][0])
             raise ParameterError(
                 "y", f"label {row} is NaN or infinite; mark documents without a label by `unlabelled`. "
                 "Input y contains NaN."
             )  # fmt: skip
-        check_classification_targets(known)
-        self._multilabel = type_of_target(known) == "multilabel-indicator"
+        if labels.dtype == object:
+            labels = np.array(labels.tolist())  # numbers, if they are, whatever stood between them
+        try:
+            check_classification_targets(labels)
+        except ValueError as error:
+            raise ParameterError("y", str(error)) from error
+        return labels
+
+    def _targets(self, labels: NDArray[Any]) -> NDArray[np.float64]:
+        """−1 and +1 (documents, tasks) from labels; sets `classes_`."""
+        self._multilabel = type_of_target(labels) == "multilabel-indicator"
         if self._multilabel:
             self.classes_ = np.arange(labels.shape[1])
             return np.where(labels > 0, 1.0, -1.0)
         if labels.ndim > 1 and labels.shape[1] != 1:
             raise ParameterError("y", "must be one label per document, or an indicator matrix of 0 and 1")
         labels = column_or_1d(labels, warn=True)
-        self.classes_ = np.unique(labels[~mask])
+        self.classes_ = np.unique(labels)
         if len(self.classes_) < 2:
             raise ParameterError(
                 "y", f"has only one class, {self.classes_[0]!r}; a classifier needs at least two classes"
@@ -244,18 +265,24 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             return np.where(labels == self.classes_[1], 1.0, -1.0)[:, None]
         return np.where(labels[:, None] == self.classes_[None, :], 1.0, -1.0)
 
-    def _weights(self, targets: NDArray[np.float64], y: Any, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Weight (documents, tasks) of the cost, from `class_weight`."""
-        weight = np.ones_like(targets)
+    def _weights(self, labels: NDArray[Any]) -> NDArray[np.float64]:
+        """Weight of the cost of every labelled document, from `class_weight`."""
         if self.class_weight is None:
-            return weight
+            return np.ones(len(labels))
         if self._multilabel:
             raise ParameterError("class_weight", "cannot be used with an indicator matrix; leave it None")
-        labels = np.asarray(y).reshape(len(targets))
-        per_class = compute_class_weight(self.class_weight, classes=self.classes_, y=labels[~mask])
-        for value, label in zip(per_class, self.classes_, strict=True):
-            weight[labels == label] = value
-        return weight
+        if isinstance(self.class_weight, dict):
+            unknown = [label for label in self.class_weight if label not in self.classes_.tolist()]
+            if unknown:
+                raise ParameterError("class_weight", f"has the class {unknown[0]!r}, which y does not have")
+        labels = labels.ravel()
+        try:
+            per_class = np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=labels), float)
+        except (ValueError, TypeError) as error:
+            raise ParameterError("class_weight", str(error)) from error
+        if not (np.isfinite(per_class) & (per_class >= 0)).all():
+            raise ParameterError("class_weight", f"must be finite and not negative, not {self.class_weight!r}")
+        return per_class[np.searchsorted(self.classes_, labels)]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores in units of the margin: (n_documents,) for two classes, else (n_documents, n_classes)."""
@@ -282,7 +309,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         """
         scores = self._sample_scores(X)
         one_of_many = not (self._multilabel or self._binary)
-        if self.loss == "logistic":
+        if self.response_.name == "logistic":  # whatever `loss` was set to since
             p: NDArray[np.float64] = (1.0 / (1.0 + np.exp(-scores))).mean(0)
         else:
             n_samples, n_choices = len(scores), len(self.classes_) if one_of_many else 2
@@ -375,11 +402,16 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
     def fit(self, X: Any, y: Any) -> MedLDARegressor:
         """Learn topics and weights from documents X and targets y, (documents,) or (documents, outputs)."""
         corpus = self._corpus(X, reset=True)
+        self._check_parameters()
+        response = self._response()
         if y is None:
             raise ParameterError("y", "requires y to be passed, but the target y is None")
-        targets = np.asarray(y, np.float64)
-        if len(targets) != corpus.n_documents:
-            raise ParameterError("y", f"has {len(targets)} targets for {corpus.n_documents} documents")
+        try:
+            targets = np.asarray(y, np.float64)
+        except (ValueError, TypeError) as error:
+            raise ParameterError("y", f"must be numbers: {error}") from error
+        if targets.ndim not in (1, 2) or len(targets) != corpus.n_documents:
+            raise ParameterError("y", f"has shape {targets.shape}, but there are {corpus.n_documents} documents")
         self._one = targets.ndim == 1
         targets = targets.reshape(corpus.n_documents, -1)
         if np.isinf(targets).any():
@@ -391,7 +423,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         spread = np.nanstd(targets, axis=0)
         self._spread = np.where(spread > 0, spread, 1.0)
         targets = (targets - self._mean) / self._spread
-        self._fit(corpus, targets, np.ones_like(targets), self._response())
+        self._fit(corpus, targets, np.ones_like(targets), response)
         return self
 
     def _response(self) -> Response:

@@ -23,27 +23,31 @@ from topoi._rng import uniform
 from topoi._simd import LANES, draw_lane, weigh
 from topoi.samplers._document import count_document
 
-# Tilts below e^−FLOOR of the best topic's are raised to it: the step corrects any proposal that is positive.
+# Tilts below e^−FLOOR of the best topic's are raised to it: the step corrects any proposal that is positive. The table
+# of a larger part is only a guess: too sure of itself, it would hardly ever let a token leave a topic of which it
+# thinks little, so it is kept flatter (docs/supervised.md).
 FLOOR = 60.0
+FLOOR_OF_PART = 4.0
 
 
 @kernel
-def fill_tilt(eta: Any, linear: Any, square: Any, tilt: Any) -> None:
+def fill_tilt(eta: Any, linear: Any, square: Any, n_topics: Any, floor: Any, tilt: Any) -> None:
     """tilt[k] ∝ exp(Σ_l η_lk (linear_l − square_l η_lk)), largest 1, roughly: what is proposed is corrected as it is.
 
     The exponential is (1 + x/256 + …)^256 by eight squarings: plain arithmetic, which vectorises.
     """
     width = tilt.shape[0]
+    real = tilt.dtype.type  # constants of the table's type: the same arithmetic compiled and interpreted
     tilt[:] = 0
     for task in range(eta.shape[0]):
         for k in range(width):
             tilt[k] += eta[task, k] * (linear[task] - square[task] * eta[task, k])
     best = tilt[0]
-    for k in range(width):
+    for k in range(n_topics):  # without the padding, whose 0 may be far above all topics
         best = max(best, tilt[k])
     for k in range(width):
-        x = max(tilt[k] - best, -FLOOR) * 0.00390625
-        y = 1.0 + x * (1.0 + x * (0.5 + x * (0.16666667 + x * 0.041666667)))
+        x = min(max(tilt[k] - best, -real(floor)), real(0.0)) * real(0.00390625)
+        y = real(1.0) + x * (real(1.0) + x * (real(0.5) + x * (real(0.16666667) + x * real(0.041666667))))
         y = y * y
         y = y * y
         y = y * y
@@ -68,7 +72,7 @@ def difference(eta: Any, a: Any, b: Any, m: Any, s: Any, t: Any) -> Any:
 @kernel
 def part_table(
     z: Any, lo: Any, hi: Any, first: Any, step: Any, eta: Any, a: Any, b: Any, m: Any, linear: Any, square: Any,
-    tilt: Any,
+    n_topics: Any, tilt: Any,
 ) -> None:  # fmt: skip
     """Tilt for the tokens first, first + step, … of the document lo … hi − 1, from its other tokens alone."""
     n = hi - lo
@@ -83,7 +87,7 @@ def part_table(
     for task in range(eta.shape[0]):
         linear[task] = a[task] - b[task] * linear[task] * scale
         square[task] = 0.5 * b[task]
-    fill_tilt(eta, linear, square, tilt)
+    fill_tilt(eta, linear, square, n_topics, FLOOR if inside == 1 else FLOOR_OF_PART, tilt)
 
 
 @kernel
@@ -97,6 +101,7 @@ def sweep_tilted(
     """
     width = table.shape[1]
     n_tasks = eta.shape[0]
+    n_topics = np.count_nonzero(alpha)
     n_d = np.zeros(width, table.dtype)
     p = np.zeros(width, table.dtype)
     lanes = np.zeros(LANES, table.dtype)
@@ -130,7 +135,7 @@ def sweep_tilted(
         n_parts = min(n, max(2, (n + part - 1) // part)) if labelled else min(n, 1)
         for number in range(n_parts):
             if labelled:
-                part_table(z, lo, hi, lo + number, n_parts, eta, a, b, m, linear, square, tilt)
+                part_table(z, lo, hi, lo + number, n_parts, eta, a, b, m, linear, square, n_topics, tilt)
                 for k in range(width):
                     tilted_scale[k] = scale[k] * tilt[k]
             for i in range(lo + number, hi, n_parts):
