@@ -87,7 +87,7 @@ def main() -> None:
     spread = (max(exact) - min(exact)) / abs(np.mean(exact))
     far = max(abs(value / level["tomotopy"] - 1) for value in exact)
     print(f"\nLargest difference: exact samplers {spread:.2%} (limit 0.5 %), from tomotopy {far:.2%} (limit 1 %).")
-    raise SystemExit(spread > 0.005 or far > 0.01)
+    raise SystemExit(int(spread > 0.005 or far > 0.01))
 
 
 if __name__ == "__main__":
