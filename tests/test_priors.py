@@ -179,8 +179,8 @@ def test_steps_add_up(drawn):
     one = with_priors(drawn)
     for _ in range(5):
         one = with_priors(one, alpha=learn_alpha(one, n_steps=1), beta=learn_beta(one, n_steps=1))
-    np.testing.assert_array_equal(learn_alpha(drawn), one.alpha)
-    assert learn_beta(drawn) == one.beta
+    np.testing.assert_array_equal(learn_alpha(drawn, n_steps=5), one.alpha)
+    assert learn_beta(drawn, n_steps=5) == one.beta
 
 
 def test_any_number_of_threads_gives_the_same(drawn):

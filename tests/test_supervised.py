@@ -799,6 +799,15 @@ def test_chains(loss, train, test):
     np.testing.assert_allclose(shown, second if model.model_ is model.chains_[1] else first, atol=1e-6)
 
 
+@pytest.fixture
+def listening():
+    """Python's own SIGINT handler: a background job, as a CI run may be, is started with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("listening")
 @pytest.mark.parametrize("at", [1, 5])
 @pytest.mark.parametrize("n_chains", [1, 2])
 def test_interrupt(n_chains, at, train, test):
