@@ -14,17 +14,13 @@ S = "topoi.samplers"
 # name: (sampler that must fail, module, old text, new text)
 MUTANTS = {
     "no decrement of the word's count": (
-        "collapsed", f"{S}.collapsed", "            n_wk[w, old] -= 1\n", ""),
+        "collapsed", f"{S}.collapsed", "            n_wk[w, old] -= one\n", ""),
     "no decrement of the document's count": (
-        "collapsed", f"{S}.collapsed", "            n_d[old] -= 1\n", ""),
+        "collapsed", f"{S}.collapsed", "            n_d[old] -= one\n", ""),
     "stale scale after a move": (
         "collapsed", f"{S}.collapsed", "            scale[new] = 1.0 / (n_k[new] + beta_sum)\n", ""),
     "β summed over topics, not words": (
         "sparse", "topoi.state", "return self.beta * self.corpus.n_words", "return self.beta * self.n_topics"),
-    "lane sums not taken off": (
-        "collapsed", "topoi._simd", "        u = u - lanes[lane]\n", ""),
-    "weight without the prior": (
-        "collapsed", "topoi._simd", "p[:] = (n_d + alpha) * (table[w] + p", "p[:] = (n_d + 0.5 * alpha) * (table[w] + p"),
     "sparse: coefficient without α": (
         "sparse", f"{S}.sparse", "            coefficient[new] = (alpha[new] + n_d[new]) * scale[new]\n",
         "            coefficient[new] = n_d[new] * scale[new]\n"),
@@ -58,7 +54,13 @@ MUTANTS = {
     "light_published: proposal weight without smoothing": (
         "light_published", f"{S}._stale", "    weight = t.weight[t.start[t.size.shape[0] - 1] + k]\n", "    weight = 0.0\n"),
     "partial: token not taken out": (
-        "partial", f"{S}._fixed", "        n_d[old] -= 1\n", ""),
+        "partial", f"{S}._fixed", "        n_d[old] -= one\n", ""),
+    "two documents: the second's token not taken out": (
+        "partial", f"{S}._fixed", "        n_b[old_b] -= one\n", ""),
+    "two documents: the first's token not put back": (
+        "delayed", f"{S}._fixed", "        n_a[new_a] += one\n", ""),
+    "two documents: both moved by the first's draw": (
+        "partial", f"{S}._fixed", "        z[b + j] = new_b\n", "        z[b + j] = new_a\n"),
     "partial, sparse: token not taken out": (
         "partial", f"{S}._fixed", "            n = remove_topic(old, n_d, active, place, n)\n", ""),
     "partial, sparse: prior's part too small": (

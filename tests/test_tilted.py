@@ -412,7 +412,7 @@ MUTANTS = {
     "live scale without the tilt": (
         tilt("collapsed"), T, "tilted_scale[new] = scale[new] * tilt[new]", "tilted_scale[new] = scale[new]"),
     "live count not taken off": (
-        update("collapsed"), T, "                    table[w, old] -= 1\n", ""),
+        update("collapsed"), T, "                    table[w, old] -= one\n", ""),
     "label of the first task overlooked": (
         tilt(), T, "for task in range(n_tasks):\n            labelled = labelled or omega[d, task] != 0.0",
         "for task in range(1, n_tasks):\n            labelled = labelled or omega[d, task] != 0.0"),

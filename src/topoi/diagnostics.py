@@ -19,7 +19,7 @@ from scipy.special import gammaln
 from topoi._jit import kernel
 from topoi._pool import Pool
 from topoi._rng import SPLIT, integer, seed_stream
-from topoi._simd import LANES, pad, padded, weigh
+from topoi._simd import LANES, pad, padded
 from topoi._validate import running_total
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
@@ -165,12 +165,16 @@ def count_half(tokens: Any, seen: Any, half: Any, row_of: Any, rows: Any, times:
 
 
 @kernel
-def total_weight(theta: Any, phi: Any, row: Any, work: Any, share: Any, lanes: Any) -> Any:
-    """Fill `share` with θ_k φ_kw and return its sum; `work` holds zeros and ones, `lanes` is overwritten.
+def total_weight(theta: Any, phi: Any, row: Any, share: Any, lanes: Any) -> Any:
+    """Fill `share` with θ_k φ_kw and return its sum; `lanes` is overwritten.
 
-    Equivalent to ``share[:] = theta * phi[row]; return share.sum()``.
+    Equivalent to ``share[:] = theta * phi[row]; return share.sum()``, the sum in an order that vectorises.
     """
-    weigh(theta, work[0], phi, row, 0.0, work[1], share, lanes)
+    lanes[:] = 0.0
+    for first in range(0, theta.shape[0], LANES):
+        for lane in range(LANES):
+            share[first + lane] = theta[first + lane] * phi[row, first + lane]
+            lanes[lane] += share[first + lane]
     total = 0.0
     for lane in range(LANES):
         total += lanes[lane]
@@ -178,7 +182,7 @@ def total_weight(theta: Any, phi: Any, row: Any, work: Any, share: Any, lanes: A
 
 
 @kernel
-def fold_in(rows: Any, times: Any, n: Any, phi: Any, alpha: Any, n_steps: Any, work: Any, theta: Any) -> None:
+def fold_in(rows: Any, times: Any, n: Any, phi: Any, alpha: Any, n_steps: Any, theta: Any) -> None:
     """EM on the topic shares of one document with φ fixed; overwrites `theta`, whose padding is 0.
 
     Equivalent to ``r = theta * phi[rows]; theta = normalised(alpha + (times / r.sum(1)) @ r)``, `n_steps`
@@ -195,7 +199,7 @@ def fold_in(rows: Any, times: Any, n: Any, phi: Any, alpha: Any, n_steps: Any, w
         for k in range(width):
             gathered[k] = alpha[k]
         for j in range(n):
-            total = total_weight(theta, phi, rows[j], work, share, lanes)
+            total = total_weight(theta, phi, rows[j], share, lanes)
             if total > 0.0:
                 weight = times[j] / total
                 for k in range(width):
@@ -225,7 +229,6 @@ def complete_documents(
     documents.
     """
     width = alpha.shape[0]
-    work = (np.zeros(width), np.ones(width))
     theta, share, lanes = np.zeros(width), np.zeros(width), np.zeros(LANES)
     stream = np.zeros(3, np.uint64)
     score = 0.0
@@ -236,10 +239,10 @@ def complete_documents(
         seed_stream(stream, seed, SPLIT, 0, d)
         choose_half(seen, stream)
         n = count_half(tokens, seen, True, row_of, rows, times)
-        fold_in(rows, times, n, phi, alpha, n_steps, work, theta)
+        fold_in(rows, times, n, phi, alpha, n_steps, theta)
         n = count_half(tokens, seen, False, row_of, rows, times)
         for j in range(n):
-            total = total_weight(theta, phi, rows[j], work, share, lanes)
+            total = total_weight(theta, phi, rows[j], share, lanes)
             if not total > 0.0:
                 return -np.inf
             score += times[j] * math.log(total)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from topoi._jit import kernel
 from topoi._pool import Pool
 from topoi._rng import WORD_FACTOR, gamma, log_gamma, new_stream, uniform
-from topoi._simd import pad, padded
+from topoi._simd import aligned_zeros, pad, padded
 from topoi.state import State
 
 # Below this a gamma draw cannot change a float32 sum in which some term is near 1; as a denormal it would cost time.
@@ -45,7 +45,9 @@ class DenseFactor:
     def empty(state: State) -> DenseFactor:
         """A factor of the right shape, to be filled."""
         width = pad(state.n_topics)
-        return DenseFactor(np.zeros((state.corpus.n_words, width), state.real), 0.0, np.zeros(width, state.real))
+        return DenseFactor(
+            aligned_zeros((state.corpus.n_words, width), state.real), 0.0, aligned_zeros((width,), state.real)
+        )
 
 
 @kernel

@@ -20,7 +20,7 @@ import numpy as np
 
 from topoi._jit import kernel
 from topoi._rng import uniform
-from topoi._simd import LANES, draw_lane, weigh
+from topoi._simd import draw_topic, new_sums
 from topoi.samplers._document import count_document
 
 # Tilts below e^−FLOOR of the best topic's are raised to it: the step corrects any proposal that is positive. The table
@@ -103,8 +103,8 @@ def sweep_tilted(
     n_tasks = eta.shape[0]
     n_topics = np.count_nonzero(alpha)
     n_d = np.zeros(width, table.dtype)
-    p = np.zeros(width, table.dtype)
-    lanes = np.zeros(LANES, table.dtype)
+    p = new_sums(alpha)
+    one = table.dtype.type(1)
     tilt = np.ones(width, table.dtype)
     tilted_scale = np.zeros(width, table.dtype)
     a = np.zeros(n_tasks)
@@ -141,14 +141,13 @@ def sweep_tilted(
             for i in range(lo + number, hi, n_parts):
                 w = words[i]
                 old = np.int64(z[i])
-                n_d[old] -= 1
+                n_d[old] -= one
                 if live:
-                    table[w, old] -= 1
+                    table[w, old] -= one
                     n_k[old] -= 1
                     scale[old] = 1.0 / (n_k[old] + beta_sum)
                     tilted_scale[old] = scale[old] * tilt[old]
-                weigh(n_d, alpha, table, w, offset, tilted_scale, p, lanes)
-                new = draw_lane(p, lanes, uniform(stream))
+                new = draw_topic(n_d, w, p, uniform(stream), alpha, table, offset, tilted_scale)
                 if new < 0:
                     new = old
                 if labelled and new != old:
@@ -160,9 +159,9 @@ def sweep_tilted(
                             m[task] += np.float64(eta[task, new]) - eta[task, old]
                     else:
                         new = old
-                n_d[new] += 1
+                n_d[new] += one
                 if live:
-                    table[w, new] += 1
+                    table[w, new] += one
                     n_k[new] += 1
                     scale[new] = 1.0 / (n_k[new] + beta_sum)
                     tilted_scale[new] = scale[new] * tilt[new]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from topoi._jit import kernel
 from topoi._pool import Pool
 from topoi._rng import uniform
-from topoi._simd import LANES, draw_lane, prefetch, weigh
+from topoi._simd import LANES, draw_topic, new_sums, prefetch
 from topoi.samplers._document import count_document
 from topoi.samplers.base import Sampler
 from topoi.state import State
@@ -32,8 +32,8 @@ def sweep_documents(
     """One Gibbs step for every token of documents first … last − 1; updates z, n_wk, n_k and scale."""
     width = n_wk.shape[1]
     n_d = np.zeros(width, n_wk.dtype)
-    p = np.zeros(width, n_wk.dtype)
-    lanes = np.zeros(LANES, n_wk.dtype)
+    p = new_sums(alpha)
+    one = n_wk.dtype.type(1)
     end = doc_ptr[last] - 3
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
@@ -45,16 +45,15 @@ def sweep_documents(
                 ahead = words[i + 2]
                 for k in range(0, width, LANES):
                     prefetch(n_wk, ahead, k)
-            n_d[old] -= 1
-            n_wk[w, old] -= 1
+            n_d[old] -= one
+            n_wk[w, old] -= one
             n_k[old] -= 1
             scale[old] = 1.0 / (n_k[old] + beta_sum)
-            weigh(n_d, alpha, n_wk, w, beta, scale, p, lanes)
-            new = draw_lane(p, lanes, uniform(stream))
+            new = draw_topic(n_d, w, p, uniform(stream), alpha, n_wk, beta, scale)
             if new < 0:  # priors so small that every weight is 0 in this float: the token keeps its topic
                 new = np.int64(old)
-            n_d[new] += 1
-            n_wk[w, new] += 1
+            n_d[new] += one
+            n_wk[w, new] += one
             n_k[new] += 1
             scale[new] = 1.0 / (n_k[new] + beta_sum)
             z[i] = new
