@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.metrics import f1_score
 from sklearn.utils.multiclass import _ovr_decision_function
 
+import topoi.estimator_base
 from topoi import Corpus, InterruptedFitWarning, MedLDAClassifier, ParameterError
 from topoi.labels import Labels
 from topoi.strategies import couple, split, vote
@@ -305,14 +306,14 @@ def test_interrupt(n_jobs, train, test):
         if told.model == 1 and told.sweep == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    model = quick(strategy="ovr", n_sweeps=2000, n_jobs=n_jobs, callbacks=[press])
-    model.set_params(n_sweeps=40, burn_in=0, n_samples=40) if n_jobs == 1 else None
+    n_sweeps = 40 if n_jobs == 1 else 2000  # on one thread the first model is done before the second begins
+    model = quick(strategy="ovr", n_sweeps=n_sweeps, n_jobs=n_jobs, callbacks=[press])
     with pytest.warns(InterruptedFitWarning):
         model.fit(train.X, train.many)
     assert model.stopped_ == "interrupted"
     assert len(model.estimators_) == 5
     assert model.estimators_[1].n_sweeps_ >= 3
-    assert model.estimators_[4].n_sweeps_ < 40 if n_jobs == 1 else model.estimators_[4].n_sweeps_ < 2000
+    assert model.estimators_[4].n_sweeps_ == 1
     assert np.isfinite(model.predict_proba(test.X)).all()
 
 
@@ -322,3 +323,17 @@ def test_progress_bar(strategy, train, capfd):
     out, err = capfd.readouterr()
     assert out == ""
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(("n_jobs", "share"), [(1, 10), (2, 5), (3, 4), (64, 1)])
+def test_models_that_wait_share_the_time(n_jobs, share, train, monkeypatch):
+    """Ten chains (five classes, two chains each): the budget is that of the fit."""
+    budgets, original = [], topoi.estimator_base.run
+
+    def note(state, plan, schedule, rules, *more):
+        budgets.append(rules.max_seconds)
+        return original(state, plan, schedule, rules, *more)
+
+    monkeypatch.setattr(topoi.estimator_base, "run", note)
+    quick(strategy="ovr", n_chains=2, n_sweeps=1, n_jobs=n_jobs, max_seconds=1000).fit(train.X, train.many)
+    assert budgets == [1000 / share] * 10

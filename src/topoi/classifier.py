@@ -138,7 +138,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_label = self.strategy != "ovo"
         tags.classifier_tags.poor_score = True  # scikit-learn's checks score on Gaussian blobs, which are no counts
         return tags
 
