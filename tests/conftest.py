@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -11,7 +12,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from copies import interpreted
+from labelled import LOSSES, Documents, classifier
 
+import topoi.estimator_base
 from topoi.corpus import Corpus
 
 
@@ -44,3 +47,49 @@ def blocks_corpus():
 def plain_samplers():
     """The samplers, run without the compiler."""
     return interpreted().SAMPLERS
+
+
+@pytest.fixture(scope="session")
+def train():
+    """Documents with labels of every kind, to learn from."""
+    return Documents(200, seed=1)
+
+
+@pytest.fixture(scope="session")
+def test():
+    """More of them, to predict."""
+    return Documents(200, seed=2)
+
+
+@pytest.fixture(scope="session")
+def hidden(train):
+    """All but a fifth of the documents."""
+    mask = np.ones(len(train.X), bool)
+    mask[::5] = False
+    return mask
+
+
+@pytest.fixture(scope="session")
+def fitted(train):
+    """Fitted classifiers by loss and kind of label."""
+    return {
+        (loss, kind): classifier(kind, loss=loss).fit(train.X, getattr(train, kind))
+        for loss in LOSSES
+        for kind in ("two", "many", "several")
+    }
+
+
+@pytest.fixture
+def no_sampling(monkeypatch):
+    def stop(*arguments, **more):
+        raise AssertionError("sampling began")
+
+    monkeypatch.setattr(topoi.estimator_base, "new_state", stop)
+
+
+@pytest.fixture
+def listening():
+    """Python's own SIGINT handler: a background job, as a CI run may be, is started with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

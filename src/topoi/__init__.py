@@ -6,11 +6,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from topoi.classifier import MedLDAClassifier
     from topoi.corpus import Corpus
     from topoi.errors import CorpusError, ParameterError, TopoiError
     from topoi.estimators import LDA, InterruptedFitWarning
     from topoi.model import TopicModel
-    from topoi.supervised import MedLDAClassifier, MedLDARegressor
+    from topoi.regressor import MedLDARegressor
 
 __version__ = "0.1.0"
 
@@ -19,8 +20,8 @@ __version__ = "0.1.0"
 _HOME = {
     "LDA": "topoi.estimators",
     "InterruptedFitWarning": "topoi.estimators",
-    "MedLDAClassifier": "topoi.supervised",
-    "MedLDARegressor": "topoi.supervised",
+    "MedLDAClassifier": "topoi.classifier",
+    "MedLDARegressor": "topoi.regressor",
     "Corpus": "topoi.corpus",
     "TopicModel": "topoi.model",
     "TopoiError": "topoi.errors",

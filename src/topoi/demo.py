@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 
 from topoi import datasets
+from topoi.classifier import MedLDAClassifier
 from topoi.corpus import Corpus
 from topoi.diagnostics import unigram_completion
 from topoi.estimators import LDA, InterruptedFitWarning
-from topoi.supervised import MedLDAClassifier
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +31,16 @@ from topoi.supervision import Supervision
 
 class InterruptedFitWarning(UserWarning):
     """A fit was stopped by Ctrl-C; the estimator holds what had been learned by then."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One model to fit: its documents, the seed of its chains, and its responses or the counts it goes on from."""
+
+    corpus: Corpus
+    seed: int
+    supervise: Callable[[], Supervision] | None = None
+    base: NDArray[Any] | None = None
 
 
 class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -59,43 +70,43 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags.input_tags.categorical = True
         return tags
 
-    def _run(
-        self,
-        corpus: Corpus,
-        alpha: NDArray[np.float64],
-        beta: float,
-        schedule: Schedule,
-        seed: int,
-        base: NDArray[Any] | None = None,
-        supervise: Callable[[], Supervision] | None = None,
-    ) -> list[Run]:
-        plan = make_plan(self.sampler, corpus, self.n_topics, supervise is not None)
-        rules = Rules(self._learn_alpha, self._learn_beta, max_seconds=self.max_seconds, tol=self.tol)
+    def _run(self, jobs: list[Job], alpha: NDArray[np.float64], beta: float, schedule: Schedule) -> list[list[Run]]:
+        """Run the chains of every job: over the threads if there are several, else with threads inside."""
+        plans = [make_plan(self.sampler, job.corpus, self.n_topics, job.supervise is not None) for job in jobs]
         with Interrupt() as interrupt, self._pool() as pool, progress_bar(self.progress) as show:
             callbacks = [*show, *(self.callbacks or [])]
+            todo = [(model, number) for model in range(len(jobs)) for number in range(self.n_chains)]
+            seconds = self.max_seconds
+            if seconds is not None:  # a budget of the whole fit: chains that wait for a thread share it
+                seconds = float(seconds) / -(-len(todo) // pool.n_jobs)
+            rules = Rules(self._learn_alpha, self._learn_beta, max_seconds=seconds, tol=self.tol)
 
-            def chain(number: int, inner: Pool) -> Run:
-                state = new_state(corpus, alpha, beta, chain_seed(seed, number) if number else seed, base)
-                if supervise is not None:
-                    state.supervision = supervise()
+            def chain(model: int, number: int, inner: Pool) -> Run:
+                job = jobs[model]
+                seed = chain_seed(job.seed, number) if number else job.seed
+                state = new_state(job.corpus, alpha, beta, seed, job.base)
+                if job.supervise is not None:
+                    state.supervision = job.supervise()
                     state.supervision.draw_auxiliary(state, 0, inner)
-                return run(state, plan, schedule, rules, inner, callbacks, lambda: interrupt.requested, number)
+                return run(
+                    state, plans[model], schedule, rules, inner, callbacks, lambda: interrupt.requested, number, model
+                )
 
-            if self.n_chains == 1:
-                runs = [chain(0, pool)]
+            if len(todo) == 1:
+                done = [chain(0, 0, pool)]
             else:
-                runs = pool.map(lambda number: chain(number, Pool(1)), range(self.n_chains))
+                done = pool.map(lambda which: chain(*which, Pool(1)), todo)
         if interrupt.requested:
-            done = min(result.n_sweeps for result in runs)
+            fewest = min(result.n_sweeps for result in done)
             warnings.warn(
-                f"stopped by Ctrl-C after {done} of {schedule.n_sweeps} sweeps; the model is what was learned so far",
+                f"stopped by Ctrl-C after {fewest} of {schedule.n_sweeps} sweeps; the model is what was learned so far",
                 InterruptedFitWarning,
                 stacklevel=3,
             )
-        self._keep(runs, schedule)
-        return runs
+        return [done[first : first + self.n_chains] for first in range(0, len(done), self.n_chains)]
 
-    def _keep(self, runs: list[Run], schedule: Schedule) -> None:
+    def _keep(self, runs: list[Run], schedule: Schedule) -> Run:
+        """Take the results of the chains of one model; the best chain, which is returned, becomes `model_`."""
         best = max(runs, key=lambda result: result.trace.log_joint[-1] if result.trace.log_joint else -np.inf)
         self.model_ = best.model
         self.doc_topic_ = best.doc_topic
@@ -108,39 +119,49 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.chains_ = [result.model for result in runs]
         self._components: NDArray[np.float64] | None = None
         self.rhat_ = _rhat([result.trace.after(schedule.n_burn_in) for result in runs])
+        return best
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_sweeps_")
+
+    def _parts(self) -> list[tuple[TopicModel, int]]:
+        """The models whose topics stand side by side, with their seeds: one, unless classes have their own."""
+        return [(self.model_, self._seed)]
 
     @property
     def components_(self) -> NDArray[np.float64]:
         """φ (n_topics, n_features); rows sum to 1."""
-        if not hasattr(self, "model_"):
+        if not self.__sklearn_is_fitted__():
             raise AttributeError("components_ is there only after fit")
         if self._components is None:
-            self._components = self.model_.topic_word()
+            self._components = np.concatenate([model.topic_word() for model, _ in self._parts()])
         return self._components
 
     @property
     def _n_features_out(self) -> int:
-        return self.model_.n_topics
+        return sum(model.n_topics for model, _ in self._parts())
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Topic shares θ (n_documents, n_topics) of new documents; rows sum to 1, an empty one is the prior's mean.
 
         A document's answer depends on its words alone, not on what else is in X.
         """
-        check_is_fitted(self, "model_")
+        check_is_fitted(self)
         corpus = self._corpus(X, reset=False, allow_empty=True)
         with self._pool() as pool:
-            return infer(self.model_, corpus, self.infer_sweeps, self._seed, pool)
+            parts = [infer(model, corpus, self.infer_sweeps, seed, pool) for model, seed in self._parts()]
+        return np.concatenate(parts, axis=1)
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
         """The n most probable words of every topic. `vocabulary` names the columns where X did not."""
-        check_is_fitted(self, "model_")
-        if vocabulary is None:
-            return self.model_.top_words(n)
-        if len(vocabulary) != self.n_features_in_:
-            raise ParameterError("vocabulary", f"has {len(vocabulary)} words, but the model {self.n_features_in_}")
-        numbered = TopicModel(**{**vars(self.model_), "vocabulary": np.asarray(vocabulary, dtype=object)})
-        return numbered.top_words(n)
+        check_is_fitted(self)
+        models = [model for model, _ in self._parts()]
+        if vocabulary is not None:
+            if len(vocabulary) != self.n_features_in_:
+                raise ParameterError("vocabulary", f"has {len(vocabulary)} words, but the model {self.n_features_in_}")
+            names = np.asarray(vocabulary, dtype=object)
+            models = [TopicModel(**{**vars(model), "vocabulary": names}) for model in models]
+        return [words for model in models for words in model.top_words(n)]
 
     def _corpus(self, X: Any, reset: bool, allow_empty: bool = False) -> Corpus:
         """X as a corpus, checked against what the estimator was fitted on."""
@@ -168,7 +189,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _check_vocabulary(self, corpus: Corpus) -> None:
         """Raise if the columns are known to be other words than those of the model."""
-        fitted, given = self.model_.vocabulary, corpus.vocabulary
+        fitted, given = self._parts()[0][0].vocabulary, corpus.vocabulary
         if fitted is None or given is None or (wrong := np.flatnonzero(fitted != given)).size == 0:
             return
         w = int(wrong[0])
@@ -204,5 +225,5 @@ def _rhat(traces: list[list[float]]) -> float:
 
 
 def chain_seed(seed: int, number: int, batch: int = 0) -> int:
-    """Seed of chain `number` of a fit, or of a later `batch` of documents."""
+    """Seed of chain `number` of a fit, or of a later `batch` of documents, or of model number `batch` of the fit."""
     return int(bits(new_stream(seed, CHAIN, batch, number)) >> np.uint64(33))

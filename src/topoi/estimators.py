@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.diagnostics import document_completion
 from topoi.errors import ParameterError
-from topoi.estimator_base import InterruptedFitWarning, TopicEstimator, chain_seed
+from topoi.estimator_base import InterruptedFitWarning, Job, TopicEstimator, chain_seed
 from topoi.priors import resolve_alpha, resolve_beta
 from topoi.run import Callback, Schedule
 
@@ -42,7 +42,7 @@ class LDA(TopicEstimator):
     infer_sweeps : int, default 20
         Sweeps over a new document in `transform`, `score` aside.
     max_seconds : float or None, default None
-        Stop after the sweep in which this time has passed.
+        Stop after the sweep in which this time has passed. Chains that wait for a thread share it.
     tol : float or None, default None
         Stop when the log joint gains less than this share of itself over 10 sweeps, three times running.
     random_state : int, RandomState or None, default None
@@ -123,7 +123,9 @@ class LDA(TopicEstimator):
         self._batches = 0
         alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
         beta, self._learn_beta = resolve_beta(self.topic_word_prior)
-        self._run(corpus, alpha, beta, Schedule(self.n_sweeps, self.n_samples, self.burn_in), self._seed)
+        schedule = Schedule(self.n_sweeps, self.n_samples, self.burn_in)
+        (runs,) = self._run([Job(corpus, self._seed)], alpha, beta, schedule)
+        self._keep(runs, schedule)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> LDA:
@@ -141,7 +143,9 @@ class LDA(TopicEstimator):
             raise ParameterError("n_topics", f"is {self.n_topics}, but the model has {model.n_topics}; use fit")
         seed = chain_seed(self._seed, 0, self._batches + 1)
         schedule = Schedule(self.infer_sweeps, self.n_samples)
-        self._run(corpus, model.alpha, model.beta, schedule, seed, model.last_counts.toarray())
+        job = Job(corpus, seed, base=model.last_counts.toarray())
+        (runs,) = self._run([job], model.alpha, model.beta, schedule)
+        self._keep(runs, schedule)
         self._batches += 1
         return self
 
@@ -151,7 +155,7 @@ class LDA(TopicEstimator):
 
     def perplexity(self, X: Any) -> float:
         """exp(−score): of how many equally likely words a held-out token seems to be drawn. Lower is better."""
-        check_is_fitted(self, "model_")
+        check_is_fitted(self)
         corpus = self._corpus(X, reset=False, allow_empty=True)
         with self._pool() as pool:
             return document_completion(self.components_, self.model_.alpha, corpus, pool=pool).perplexity

@@ -27,18 +27,23 @@ def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
         TimeRemainingColumn(),
         console=Console(stderr=True),
     )
-    tasks: dict[int, int] = {}
+    tasks: dict[tuple[int, int], int] = {}
 
     def show(progress: Progress) -> None:
-        if progress.chain not in tasks:
-            tasks[progress.chain] = int(bar.add_task("", total=progress.n_sweeps, rate=0.0, log_joint=""))
-        name = f"chain {progress.chain + 1} " if len(tasks) > 1 else ""
+        key = (progress.model, progress.chain)
+        if key not in tasks:
+            tasks[key] = int(bar.add_task("", total=progress.n_sweeps, rate=0.0, log_joint=""))
+        several_models = any(model for model, _ in list(tasks))
+        name = f"model {progress.model + 1} " if several_models else ""
+        name += f"chain {progress.chain + 1} " if any(chain for _, chain in list(tasks)) else ""
         phase = "burn-in" if progress.sweep <= progress.n_burn_in else "sampling"
         fields: dict[str, object] = {"rate": progress.tokens_per_second / 1e6}
         if progress.log_joint is not None:
             fields["log_joint"] = f"log joint {progress.log_joint:,.0f}"
+        if several_models:  # there may be hundreds: those that are done make room
+            fields["visible"] = progress.sweep < progress.n_sweeps
         description = f"{name}{phase} ({progress.sampler})"
-        bar.update(tasks[progress.chain], completed=progress.sweep, description=description, **fields)  # type: ignore[arg-type]
+        bar.update(tasks[key], completed=progress.sweep, description=description, **fields)  # type: ignore[arg-type]
 
     with bar:
         yield [show]

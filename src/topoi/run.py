@@ -66,6 +66,7 @@ class Progress:
     tokens_per_second: float
     log_joint: float | None
     info: dict[str, float]
+    model: int = 0  # which one, where a fit has several (a classifier with a model per class)
 
 
 #: Called after every sweep; the run stops if it returns True.
@@ -147,6 +148,7 @@ def run(
     callbacks: Sequence[Callback] = (),
     interrupted: Callable[[], bool] = lambda: False,
     chain: int = 0,
+    model: int = 0,
 ) -> Run:
     """Run the chain of `state` (which is changed) to the end of the schedule, or until a rule stops it."""
     rules, pool = rules or Rules(), pool or Pool(1)
@@ -181,7 +183,8 @@ def run(
             samples.add(state, pool)
 
         seconds = time.perf_counter() - begun
-        progress = Progress(sweep, schedule.n_sweeps, schedule.n_burn_in, chain, kind.name, seconds, rate, value, info)
+        told = (sweep, schedule.n_sweeps, schedule.n_burn_in, chain, kind.name, seconds, rate, value, info, model)
+        progress = Progress(*told)
         wishes = [callback(progress) for callback in callbacks]  # every callback hears of every sweep
         if sweep == schedule.n_sweeps:
             break

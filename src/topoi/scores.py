@@ -42,6 +42,21 @@ def sample_scores(chains: list[Chain], corpus: Corpus, n_sweeps: int, seed: int,
     return np.concatenate(parts)
 
 
+def score_draws(chains: list[Chain], corpus: Corpus, n_draws: int, seed: int, pool: Pool) -> NDArray[np.float64]:
+    """Scores (draws, documents, tasks), each of one draw of a document's topics with the weights of one sample.
+
+    Their spread is what is not known of a score: topics, weights, and which chain is right. The samples of all chains
+    are gone through evenly.
+    """
+    samples = [(chain.model, weights) for chain in chains for weights in chain.weights]
+    out = np.empty((n_draws, corpus.n_documents, samples[0][1].shape[0]))
+    for draw in range(n_draws):
+        model, weights = samples[draw * len(samples) // n_draws]
+        # Of two sweeps `infer` averages over the second alone: a draw, not a mean. Every draw has a seed of its own.
+        out[draw] = mean_shares(model, corpus, 2, seed + 1 + draw, pool) @ weights.T.astype(np.float64)
+    return out
+
+
 @dataclass(frozen=True)
 class Reason:
     """Why a document scores as it does for one label: topics and words, strongest first, with their contributions."""
@@ -53,11 +68,20 @@ class Reason:
 
 
 def reasons(
-    chain: Chain, labels: Any, corpus: Corpus, scale: float, n_sweeps: int, seed: int, n_topics: int, n_words: int
+    chain: Chain,
+    labels: Any,
+    corpus: Corpus,
+    scale: float,
+    n_sweeps: int,
+    seed: int,
+    n_topics: int,
+    n_words: int,
+    first_topic: int = 0,
 ) -> list[list[Reason]]:
     """For every document and label: contributions z̄_k η_kl of topics, and of words through the topics they are in.
 
-    A word's part is its share of the tokens times Σ_k p(k | word, document) η_kl.
+    A word's part is its share of the tokens times Σ_k p(k | word, document) η_kl. Topics are numbered from
+    `first_topic` on.
     """
     model = chain.model
     pool = Pool(1)
@@ -81,7 +105,7 @@ def reasons(
                 Reason(
                     label,
                     float(per_topic.sum()),
-                    [(int(k), float(per_topic[k]), top[k]) for k in best],
+                    [(first_topic + int(k), float(per_topic[k]), top[k]) for k in best],
                     [(model.word(words[j]), float(per_word[j, task])) for j in strongest],
                 )
             )

@@ -1,0 +1,331 @@
+"""MedLDA for labels, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus import Corpus
+from topoi.errors import ParameterError
+from topoi.labels import Labels, check_labels, check_mask
+from topoi.model import TopicModel
+from topoi.responses import RESPONSES, Response
+from topoi.run import Callback, Run
+from topoi.scores import Reason
+from topoi.strategies import Problem, check_strategy, couple, split, vote
+from topoi.supervised import Lesson, SupervisedEstimator, model_seed
+
+# The margin that suits a corpus grows with its documents' length: a token's pull is that of the whole document over
+# its length. Labels that compete for a document need more of it than labels that are each there or not.
+MARGIN_PER_TOKEN = {"one of many": 0.4, "yes or no": 0.2}
+SMALLEST_MARGIN = 4.0
+# What has no meaning for several models together.
+OF_ONE_MODEL = (
+    "model_", "chains_", "log_joint_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "response_", "_chains",
+    "_seed",
+)  # fmt: skip
+
+
+class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
+    """Max-margin (or logistic) supervised topic model for labels: two, many, or several per document.
+
+    Topics are learned to explain the words *and* to predict the labels. Unless said otherwise all classes share the
+    topics of a document (multi-task learning); the weights of each class say which topics speak for it.
+
+    Parameters
+    ----------
+    n_topics : int, default 20
+        Number of topics K (of each model).
+    strategy : "multitask", "ovr" or "ovo", default "multitask"
+        One model of all classes that share its topics; or a binary model, with topics of its own, for each class
+        against the rest (for each column of an indicator matrix), or for each pair of classes, trained on the documents
+        of the two. Documents without a label take part in every model. Two classes are one model all the same.
+    loss : "hinge" or "logistic", default "hinge"
+        MedLDA, or sLDA's logistic likelihood.
+    cost : float or None, default None
+        c: weight of the labels against the words. None is 1.6 (hinge) or 16 (logistic).
+    margin : float or None, default None
+        ℓ, hinge only: by how much a document should be on its label's side. None adapts it to the mean length of the
+        documents.
+    class_weight : dict, "balanced" or None, default None
+        Multiplies the cost of documents by their class.
+    weight_prior : float, default 1.0
+        ν: prior precision of the weights.
+    n_gibbs : int, default 2
+        Passes of coordinate Gibbs over the weights per sweep; 0 draws them exactly by Cholesky (slow for large K).
+    doc_topic_prior, topic_word_prior, sampler, n_sweeps, burn_in, n_samples, n_chains, infer_sweeps, … :
+        As for `LDA`. Scores are averaged over all samples of all chains; topics shown are the best chain's.
+
+    Attributes
+    ----------
+    classes_ : array
+        Labels (column numbers for an indicator matrix).
+    topic_weights_, topic_weights_std_ : array (n_tasks, n_topics)
+        Mean and spread of the weights over the samples, in units of the margin. One task for two classes, else one per
+        class (per pair of classes for "ovo").
+    estimators_ : list of MedLDAClassifier
+        The binary models of "ovr" (in the order of `classes_`) and "ovo" (pairs (0, 1), (0, 2), …), each a fitted
+        classifier; the classifier itself where one model serves all.
+    components_, doc_topic_, model_, chains_, log_joint_, rhat_, n_sweeps_, stopped_
+        As for `LDA`.
+
+    Several models: their topics stand side by side, in the order of `estimators_`, in `components_`, `transform` (where
+    the shares of each model sum to 1), `top_words`, and the columns of `topic_weights_`, which are 0 for the topics of
+    other models. `rhat_` is the largest, `n_sweeps_` the fewest. What belongs to one model (`model_`, `chains_`,
+    `log_joint_`, `response_`, the priors; for "ovo" also `doc_topic_` and `explain`) is that of `estimators_[i]`.
+    """
+
+    _several: list[MedLDAClassifier]  # the models, where there are several
+    _fitted_strategy: str  # whatever `strategy` was set to since
+
+    def __init__(
+        self,
+        n_topics: int = 20,
+        *,
+        strategy: str = "multitask",
+        loss: str = "hinge",
+        cost: float | None = None,
+        margin: float | None = None,
+        class_weight: Any = None,
+        weight_prior: float = 1.0,
+        n_gibbs: int = 2,
+        doc_topic_prior: Any = None,
+        topic_word_prior: Any = None,
+        sampler: str = "auto",
+        n_sweeps: int = 100,
+        burn_in: int | None = None,
+        n_samples: int = 10,
+        n_chains: int = 1,
+        infer_sweeps: int = 30,
+        max_seconds: float | None = None,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.strategy = strategy
+        self.loss = loss
+        self.cost = cost
+        self.margin = margin
+        self.class_weight = class_weight
+        self.weight_prior = weight_prior
+        self.n_gibbs = n_gibbs
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.sampler = sampler
+        self.n_sweeps = n_sweeps
+        self.burn_in = burn_in
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.infer_sweeps = infer_sweeps
+        self.max_seconds = max_seconds
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.callbacks = callbacks
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self.strategy != "ovo"
+        tags.classifier_tags.poor_score = True  # scikit-learn's checks score on Gaussian blobs, which are no counts
+        return tags
+
+    def fit(self, X: Any, y: Any, unlabelled: Any = None) -> MedLDAClassifier:
+        """Learn topics and weights from documents X and labels y.
+
+        y has one label per document (any type), or is an indicator matrix (documents, labels) of 0 and 1. `unlabelled`
+        is a mask of documents whose labels are not known: their words take part, their y is not looked at.
+        """
+        corpus = self._corpus(X, reset=True)
+        self._check_parameters()
+        mask = check_mask(unlabelled, corpus.n_documents)
+        known = check_labels(y, corpus.n_documents, mask)
+        labels = Labels.of(known)
+        found = labels.targets(known)
+        targets = np.full((corpus.n_documents, found.shape[1]), np.nan)
+        weight = np.ones_like(targets)
+        targets[~mask] = found
+        weight[~mask] = labels.weights(known, self.class_weight)[:, None]
+        problems = split(self.strategy, labels, targets, weight)
+        lessons = [self._lesson(problem, corpus) for problem in problems]
+        seed = self._new_seed()
+        runs = self._learn(lessons, seed)
+        for name in (*OF_ONE_MODEL, "_several"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self._labels, self.classes_ = labels, labels.classes
+        self._fitted_strategy = self.strategy
+        if len(problems) == 1:
+            self._adopt(runs[0], lessons[0].response, seed)
+        else:
+            self._take(
+                [
+                    self._model(problem.labels, of_model, lesson.response, model_seed(seed, number))
+                    for number, (problem, of_model, lesson) in enumerate(zip(problems, runs, lessons, strict=True))
+                ]
+            )
+        return self
+
+    def _lesson(self, problem: Problem, corpus: Corpus) -> Lesson:
+        documents = corpus if problem.rows is None else corpus.take(problem.rows)
+        return Lesson(documents, problem.targets, problem.weight, self._response(documents, problem.labels))
+
+    def _model(self, labels: Labels, runs: list[Run], response: Response, seed: int) -> MedLDAClassifier:
+        """A fitted classifier of one of several models."""
+        one = type(self)(**{**self.get_params(deep=False), "strategy": "multitask"})
+        for name in ("n_features_in_", "feature_names_in_"):
+            if name in self.__dict__:
+                setattr(one, name, getattr(self, name))
+        one._labels, one.classes_ = labels, labels.classes
+        one._fitted_strategy = "multitask"
+        one._adopt(runs, response, seed)
+        return one
+
+    def _take(self, models: list[MedLDAClassifier]) -> None:
+        """Become the strategy over fitted models."""
+        self._several = models
+        self._components = None
+        self.topic_weights_ = block_diag(*(model.topic_weights_ for model in models))
+        self.topic_weights_std_ = block_diag(*(model.topic_weights_std_ for model in models))
+        self.rhat_ = float(np.max([model.rhat_ for model in models]))
+        self.n_sweeps_ = self.n_iter_ = min(model.n_sweeps_ for model in models)
+        self.stopped_ = next((model.stopped_ for model in models if model.stopped_ != "finished"), "finished")
+
+    def __getattr__(self, name: str) -> Any:
+        """Only for attributes that are not there: say why, where there are several models."""
+        models = self.__dict__.get("_several")
+        if models is None or name not in OF_ONE_MODEL:
+            what = "is there only after fit" if name in ("components_", "estimators_") else "is no attribute"
+            raise AttributeError(f"{name!r} {what} of {type(self).__name__}")
+        strategy = self._fitted_strategy
+        if name == "doc_topic_" and strategy == "ovr":  # for "ovo" a model has seen only some of the documents
+            return np.concatenate([model.doc_topic_ for model in models], axis=1)
+        raise AttributeError(
+            f"{name} belongs to one model, but strategy={strategy!r} has made {len(models)}: see estimators_[i].{name}"
+        )
+
+    @property
+    def estimators_(self) -> list[MedLDAClassifier]:
+        """The models: the binary ones of "ovr" and "ovo", else the classifier itself."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("estimators_ is there only after fit")
+        return self.__dict__.get("_several", [self])
+
+    def _parts(self) -> list[tuple[TopicModel, int]]:
+        return [(model.model_, model._seed) for model in self.estimators_]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_strategy(self.strategy)
+        if self.loss not in ("hinge", "logistic"):
+            raise ParameterError("loss", f'must be "hinge" or "logistic", not {self.loss!r}')
+        if self.margin is not None and not (isinstance(self.margin, numbers.Real) and 0 < float(self.margin) < np.inf):
+            raise ParameterError("margin", f"must be a positive number or None, not {self.margin!r}")
+
+    def _response(self, corpus: Corpus, labels: Labels) -> Response:
+        settings: dict[str, float] = {} if self.cost is None else {"cost": float(self.cost)}
+        if self.loss == "hinge":
+            mean_length = corpus.n_tokens / max(int(np.count_nonzero(corpus.doc_lengths)), 1)
+            question = "one of many" if labels.one_of_many else "yes or no"
+            adapted = max(MARGIN_PER_TOKEN[question] * mean_length, SMALLEST_MARGIN)
+            settings["margin"] = adapted if self.margin is None else float(self.margin)
+        return RESPONSES[self.loss](**settings)
+
+    def _scores(self, X: Any) -> list[NDArray[np.float64]]:
+        """Scores (samples, documents, tasks) of every model."""
+        check_is_fitted(self)
+        corpus = self._corpus(X, reset=False, allow_empty=True)
+        with self._pool() as pool:
+            return [model._sample_scores(corpus, pool) for model in self.estimators_]
+
+    @property
+    def _votes(self) -> bool:
+        return len(self.estimators_) > 1 and self._fitted_strategy == "ovo"
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores: (n_documents,) for two classes, else (n_documents, n_classes).
+
+        In units of the margin, averaged over the samples. For "ovo": the pairs that a class wins, and less than half of
+        a pair for the sum of its scores, which breaks ties (as scikit-learn's `OneVsOneClassifier`).
+        """
+        scores = np.concatenate([samples.mean(0) for samples in self._scores(X)], axis=1)
+        if self._votes:
+            return vote(scores, len(self.classes_))
+        return scores[:, 0] if self._labels.binary else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels of new documents; an indicator matrix if y was one."""
+        scores = self.decision_function(X)
+        if self._labels.several:
+            return (scores > 0).astype(int)
+        chosen: NDArray[Any] = self.classes_[(scores > 0).astype(int) if self._labels.binary else scores.argmax(1)]
+        return chosen
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of every label (n_documents, n_classes); rows sum to 1 unless several labels may be right.
+
+        Logistic loss: averaged over the posterior samples; for "ovo" those of the pairs are coupled (Wu, Lin & Weng
+        2004). Hinge loss has no probabilities: the share of the samples that vote for a label, with one more vote
+        shared by all labels, so that no label is ever certain.
+        """
+        samples = self._scores(X)
+        n_classes = len(self.classes_)
+        if self.estimators_[0].response_.name == "logistic":  # whatever `loss` was set to since
+            p: NDArray[np.float64] = np.concatenate([expit(scores).mean(0) for scores in samples], axis=1)
+            if self._votes:
+                return couple(p, n_classes)
+        else:
+            n_samples = min(map(len, samples))  # a model that was stopped has fewer
+            scores = np.concatenate([part[:n_samples] for part in samples], axis=2)
+            if self._labels.one_of_many:
+                scores = vote(scores, n_classes) if self._votes else scores
+                votes = (scores.argmax(2)[:, :, None] == np.arange(n_classes)).sum(0)
+            else:
+                votes = (scores > 0).sum(0)
+            p = (votes + 1.0 / (n_classes if self._labels.one_of_many else 2)) / (n_samples + 1.0)
+        if self._labels.binary:
+            return np.column_stack((1.0 - p[:, 0], p[:, 0]))
+        return p / p.sum(1, keepdims=True) if self._labels.one_of_many else p
+
+    def explain(self, X: Any, n_topics: int = 5, n_words: int = 10) -> list[list[Reason]]:
+        """For every document, a `Reason` per label: the topics, and the words through them, for and against it.
+
+        For two classes one reason, for the second. For "ovo" a score is made of votes: ask `estimators_[i]` for a pair.
+        """
+        check_is_fitted(self)
+        if self._votes:
+            raise ParameterError(
+                "strategy",
+                'explain: a score of "ovo" is made of votes of pairs; use estimators_[i].explain for one pair',
+            )
+        corpus = self._corpus(X, reset=False, allow_empty=True)
+        models = self.estimators_
+        if len(models) == 1:
+            return self._reasons(corpus, self.classes_[1:] if self._labels.binary else self.classes_, n_topics, n_words)
+        first = np.cumsum([0, *(model.model_.n_topics for model in models)]).tolist()
+        parts = [
+            model._reasons(corpus, [label], n_topics, n_words, first[number])
+            for number, (model, label) in enumerate(zip(models, self.classes_, strict=True))
+        ]
+        return [[part[d][0] for part in parts] for d in range(corpus.n_documents)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy; for an indicator matrix, the share of documents with all labels right.
+
+        A label that the model does not know is an error. `scoring="accuracy"` of scikit-learn counts it as wrong.
+        """
+        predicted = self.predict(X)
+        return float(
+            accuracy_score(self._labels.check_known(y, len(predicted)), predicted, sample_weight=sample_weight)
+        )
