@@ -37,6 +37,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     n_topics: int
     sampler: str
+    sampler_options: dict[str, Any] | None
     n_chains: int
     infer_sweeps: int
     max_seconds: float | None
@@ -69,7 +70,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         base: NDArray[Any] | None = None,
         supervise: Callable[[], Supervision] | None = None,
     ) -> list[Run]:
-        plan = make_plan(self.sampler, corpus, self.n_topics, supervise is not None)
+        plan = make_plan(self.sampler, corpus, self.n_topics, supervise is not None, self.sampler_options)
         rules = Rules(self._learn_alpha, self._learn_beta, max_seconds=self.max_seconds, tol=self.tol)
         with Interrupt() as interrupt, self._pool() as pool, progress_bar(self.progress) as show:
             callbacks = [*show, *(self.callbacks or [])]
@@ -194,7 +195,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 raise ParameterError(name, f"must be a positive number or None, not {value!r}")
         if not isinstance(self.callbacks, Sequence | None) or not all(map(callable, self.callbacks or ())):
             raise ParameterError("callbacks", f"must be a list of functions or None, not {self.callbacks!r}")
-        check_sampler(self.sampler, self._supervised)
+        check_sampler(self.sampler, self._supervised, self.sampler_options)
 
 
 def _rhat(traces: list[list[float]]) -> float:

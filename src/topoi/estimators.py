@@ -31,6 +31,9 @@ class LDA(TopicEstimator):
         β: how evenly a topic spreads over words. None is 0.01.
     sampler : str, default "auto"
         One of `topoi.samplers_table()`, or "auto": a quick kernel for the burn-in and an exact one after it.
+    sampler_options : dict or None, default None
+        Options of the sampler named by `sampler`, for instance ``{"n_mh": 4}`` for "light" (docs/samplers.md lists
+        them). None with "auto".
     n_sweeps : int, default 200
         Sweeps over all tokens, burn-in included.
     burn_in : int or None, default None
@@ -87,6 +90,7 @@ class LDA(TopicEstimator):
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         sampler: str = "auto",
+        sampler_options: dict[str, Any] | None = None,
         n_sweeps: int = 200,
         burn_in: int | None = None,
         n_samples: int = 10,
@@ -103,6 +107,7 @@ class LDA(TopicEstimator):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.sampler = sampler
+        self.sampler_options = sampler_options
         self.n_sweeps = n_sweeps
         self.burn_in = burn_in
         self.n_samples = n_samples

@@ -119,7 +119,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         ν: prior precision of the weights.
     n_gibbs : int, default 2
         Passes of coordinate Gibbs over the weights per sweep; 0 draws them exactly by Cholesky (slow for large K).
-    doc_topic_prior, topic_word_prior, sampler, n_sweeps, burn_in, n_samples, n_chains, infer_sweeps, … :
+    doc_topic_prior, topic_word_prior, sampler, sampler_options, n_sweeps, burn_in, n_samples, n_chains, … :
         As for `LDA`. Scores are averaged over all samples of all chains; topics shown are the best chain's.
 
     Attributes
@@ -146,6 +146,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         sampler: str = "auto",
+        sampler_options: dict[str, Any] | None = None,
         n_sweeps: int = 100,
         burn_in: int | None = None,
         n_samples: int = 10,
@@ -168,6 +169,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.sampler = sampler
+        self.sampler_options = sampler_options
         self.n_sweeps = n_sweeps
         self.burn_in = burn_in
         self.n_samples = n_samples
@@ -360,6 +362,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         sampler: str = "auto",
+        sampler_options: dict[str, Any] | None = None,
         n_sweeps: int = 100,
         burn_in: int | None = None,
         n_samples: int = 10,
@@ -381,6 +384,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.sampler = sampler
+        self.sampler_options = sampler_options
         self.n_sweeps = n_sweeps
         self.burn_in = burn_in
         self.n_samples = n_samples
