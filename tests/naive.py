@@ -159,7 +159,7 @@ def light_med_matrix(tiny, d, composition, n_mh, tilt=None):
             proposals = {
                 "word": tiny.counts(z, skip=i)[1][tiny.tokens[i][1]] + tiny.beta,
                 "doc": document,
-                "exp": tilt.table(z, half, 60.0),
+                "exp": tilt.table(z, half, 60.0 if len(half) == 1 else 4.0),
             }
             steps = {name: metropolis(q, target) for name, q in proposals.items()}
             return composed(steps, composition, n_mh, turns[i])

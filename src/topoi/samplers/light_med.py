@@ -37,7 +37,15 @@ from topoi.samplers._exp import (
     make_exp_table,
     uses,
 )
-from topoi.samplers._tilted import FLOOR, difference, fill_tilt, move_scores, slopes, start_document
+from topoi.samplers._tilted import (
+    FLOOR,
+    FLOOR_OF_PART,
+    difference,
+    fill_tilt,
+    move_scores,
+    slopes,
+    start_document,
+)
 from topoi.samplers.light import Light, propose_document, propose_other
 from topoi.state import State
 
@@ -72,8 +80,8 @@ def sweep_exact(
         turn = 0
         for half in range(halves):
             if tables:
-                slopes(z, lo, hi, lo + half, halves, eta_t, a, b, m, linear, square)
-                fill_tilt(eta, linear, square, n_topics, FLOOR, tilt)
+                inside = slopes(z, lo, hi, lo + half, halves, eta_t, a, b, m, linear, square)
+                fill_tilt(eta, linear, square, n_topics, FLOOR if inside == 1 else FLOOR_OF_PART, tilt)
                 make_exp_table(tilt, keep, other)
             for i in range(lo + half, hi, halves):
                 w = words[i]

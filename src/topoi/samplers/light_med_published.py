@@ -111,7 +111,7 @@ class LightMedPublished(LightMed):
     exact = False
     cost = "O(1) per step, amortised; with responses O(tasks) per step, and O(K · tasks) per document"
     reference = "Zheng, Yu & Xing (2015), Linear time samplers for supervised topic models, KDD"
-    bias = 0.5
+    bias = 0.004
 
     def __init__(self, state: State, pool: Pool | None = None, composition: str = "mixture", n_mh: int = STEPS) -> None:
         super().__init__(state, pool, composition, n_mh)

@@ -187,7 +187,7 @@ class PolyaUrn(Sampler):
         return self.phi.to_dense(self.state.n_topics)
 
     def summary(self, answers: list[Any]) -> dict[str, float]:
-        """Tokens that kept their topic because their word drew no φ, and the entries of φ per word."""
+        """Tokens that kept their topic because their word drew no φ, entries of φ per word, and moves accepted."""
         kept = sum(answer[0] for answer in answers)
         entries = len(self.phi.phi) / self.state.corpus.n_words
         tilted = super().summary([answer[1:] for answer in answers])
