@@ -32,6 +32,9 @@ def cases(kind):
 
 def options(kind):
     """Ways in which a sampler can be built that change its draws."""
+    if "composition" in kind.options:
+        alone = [{"n_mh": 1, "composition": composition} for composition in kind.options["composition"]]
+        return [*alone, {"n_mh": 2, "composition": "cycle"}] if kind.exact else alone
     if kind.draw == "mh":
         return [{"n_mh": 1}]
     if kind.factor in ("dirichlet", "delayed"):
@@ -57,7 +60,7 @@ def check_transitions(kind, tiny, **option):
                 continue  # its two tokens have too many paths
             matrix = block_matrix(tiny, d, d + 1, make)
             np.testing.assert_allclose(matrix.sum(1), 1, rtol=0, atol=TOLERANCE)
-            twin = naive_matrix(kind, tiny, d, phi)
+            twin = naive_matrix(kind, tiny, d, phi, option)
             np.testing.assert_allclose(matrix, twin, rtol=0, atol=TOLERANCE)
             sweep = sweep @ matrix
         if tiny is REPEATED:  # all documents in one block: what one leaves behind must not reach the next
@@ -67,11 +70,15 @@ def check_transitions(kind, tiny, **option):
             assert np.abs(posterior @ sweep - posterior).max() < TOLERANCE
 
 
-def naive_matrix(kind, tiny, d, phi):
+def naive_matrix(kind, tiny, d, phi, option):
     if kind.draw == "gibbs":
         return naive.gibbs_matrix(tiny, d, phi)
     if kind.name == "light":
         return naive.light_matrix(tiny, d)
+    if kind.name == "light_med":
+        return naive.light_med_matrix(tiny, d, **option)
+    if kind.name == "light_med_published":
+        return naive.published_matrix(tiny, d, kind.name, **option)
     assert kind.name in ("alias", "light_published"), f"write a naive twin for {kind.name} in tests/naive.py"
     return naive.published_matrix(tiny, d, kind.name)
 
@@ -131,7 +138,8 @@ def check_word_factor_at(kind, tiny, z, n):
 
 def check_alias_tables(kind):
     """An alias table gives every entry its weight."""
-    tables = kind.begin.__globals__.get("new_tables") or kind.block.__globals__["alpha_table"]
+    scopes = [base.__init__.__globals__ for base in kind.__mro__ if base is not object]
+    tables = next(t for scope in scopes if (t := scope.get("new_tables") or scope.get("alpha_table")))
     make_alias = tables.__globals__["make_alias"]
     rng = np.random.default_rng(9)
     for n in range(1, 9):

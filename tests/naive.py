@@ -88,8 +88,8 @@ def metropolis(q, p):
     m = np.zeros((n, n))
     for s in range(n):
         for t in range(n):
-            if s != t and q[t] > 0:
-                m[s, t] = q[t] * min(1.0, p[t] * q[s] / (p[s] * q[t]))
+            if s != t and q[t] > 0:  # a topic that has lost all its mass is left for any other
+                m[s, t] = q[t] * (min(1.0, p[t] * q[s] / (p[s] * q[t])) if p[s] > 0 else 1.0)
         m[s, s] = 1 - m[s].sum()
     return m
 
@@ -112,14 +112,71 @@ def light_matrix(tiny, d):
     return tiny.compose(step, tiny.document_range(d))
 
 
-def published_matrix(tiny, d, name):
+def composed(steps, composition, n_mh, turn):
+    """`n_mh` steps, of which each is one of `steps`: at random, in turn from number `turn` on, or the one named."""
+    total = np.eye(len(next(iter(steps.values()))))
+    for j in range(n_mh):
+        if composition == "mixture":
+            total = total @ np.mean(list(steps.values()), axis=0)
+        elif composition == "cycle":
+            total = total @ steps[("word", "doc", "exp")[(turn + j) % 3]]
+        else:
+            total = total @ steps[composition]
+    return total
+
+
+class NoTilt:
+    """The tilt of a document without a label. Every tilt is a function of topics z, token i, or the tokens `inside`."""
+
+    labelled = False
+
+    def __init__(self, n_topics):
+        self.n_topics = n_topics
+
+    def of_token(self, z, i):
+        """Tilt of every topic for token i, all others as in z, up to a constant."""
+        return np.ones(self.n_topics)
+
+    def table(self, z, inside, floor):
+        """Tilt as it seems from the tokens of the document that are not `inside`, at least e^−floor of the best."""
+        return np.ones(self.n_topics)
+
+
+def light_med_matrix(tiny, d, composition, n_mh, tilt=None):
+    """LightMedLDA with word and document proposals made of the other tokens, and an exp table from the other half."""
+    tilt = tilt or NoTilt(tiny.n_topics)
+    tokens = tiny.document_range(d)
+    halves = [tokens]
+    if tilt.labelled and composition not in ("word", "doc") and len(tokens) > 1:
+        halves = [tokens[::2], tokens[1::2]]
+    turns = {i: j * n_mh for j, i in enumerate(itertools.chain(*halves))}
+    total = np.eye(len(tiny.states))
+    for half in halves:
+
+        def step(z, i, half=half):
+            document, word = tiny.factors(z, i)
+            target = document * word * tilt.of_token(z, i)
+            proposals = {
+                "word": tiny.counts(z, skip=i)[1][tiny.tokens[i][1]] + tiny.beta,
+                "doc": document,
+                "exp": tilt.table(z, half, 60.0 if len(half) == 1 else 4.0),
+            }
+            steps = {name: metropolis(q, target) for name, q in proposals.items()}
+            return composed(steps, composition, n_mh, turns[i])
+
+        total = total @ tiny.compose(step, half)
+    return total
+
+
+def published_matrix(tiny, d, name, composition="mixture", n_mh=1, tilt=None):
     """One sweep of a published sampler over document d, with tables that hold the tokens and grow stale.
 
     The table of a word is made when the word is first met, that of the smoothing part with the first token. Both are
     made anew only after K draws, which documents of up to K tokens do not reach before their last token.
     """
+    tilt = tilt or NoTilt(tiny.n_topics)
     tokens = tiny.document_range(d)
-    assert len(tokens) <= tiny.n_topics
+    assert len(tokens) * n_mh <= tiny.n_topics
     v = tiny.alpha if name == "alias" else np.ones(tiny.n_topics)
     matrix = np.zeros((len(tiny.states),) * 2)
 
@@ -132,7 +189,14 @@ def published_matrix(tiny, d, name):
         n_dk, n_wk, n_k = tiny.counts(z)
         scale = 1 / (n_k + tiny.n_words * tiny.beta)
         tables = {"smooth": v * tiny.beta * scale, w: v * n_wk[w] * scale} | tables
-        row = published_step(tiny, z, i, name, tables[w] + tables["smooth"], n_dk[d])[z[i]]
+        stale = tables[w] + tables["smooth"]
+        if name == "light_med_published":
+            target = np.prod(tiny.factors(z, i), axis=0) * tilt.of_token(z, i)
+            proposals = {"word": stale, "doc": n_dk[d] + tiny.alpha, "exp": tilt.table(tiny.states[start], [], 60.0)}
+            steps = {proposal: metropolis(q, target) for proposal, q in proposals.items()}
+            row = composed(steps, composition, n_mh, j * n_mh)[z[i]]
+        else:
+            row = published_step(tiny, z, i, name, stale, n_dk[d])[z[i]]
         for k in range(tiny.n_topics):
             go_on(start, (*z[:i], k, *z[i + 1 :]), j + 1, tables, probability * row[k])
 

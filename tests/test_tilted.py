@@ -12,22 +12,26 @@ from test_geweke import ALPHA, BETA, DOCUMENT, LENGTHS, N_WORDS, z_scores
 from test_geweke import functions as word_functions
 from test_geweke import state_of as geweke_state
 from tilted_checks import (
-    APART,
     COMPILED,
-    LONG,
-    N_TASKS,
-    THREE,
     check_coordinate,
     check_design,
     check_exact,
     check_response,
-    check_tilted,
-    check_update,
-    check_weights_see_topics,
     integral_of,
     interpreted_core,
     small_problem,
+)
+from tilted_topics import (
+    APART,
+    LONG,
+    N_TASKS,
+    THREE,
+    check_tilted,
+    check_update,
+    check_weights_see_topics,
+    quick_options,
     supervision_of,
+    tilted_cases,
     tilted_maker,
     twin_matrix,
 )
@@ -55,33 +59,38 @@ def test_some_samplers_tilt():
 # ---- Transitions ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", [1, 8])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("sampler", TILTING)
-def test_transitions(sampler, loss, part, plain_core):
+def test_transitions(sampler, loss, plain_core):
     """Two tasks, an empty and a one-word document, documents with no or half a label."""
-    check_tilted(plain_core, sampler, REPEATED, loss, part)
+    for tiny, part, option in tilted_cases(SAMPLERS[sampler]):
+        check_tilted(plain_core, sampler, tiny, loss, part, option=option)
 
 
 @pytest.mark.parametrize("sampler", TILTING)
 def test_documents_of_a_block_are_apart(sampler, plain_core):
-    check_tilted(plain_core, sampler, APART, "hinge", 8, together=True)
+    check_tilted(plain_core, sampler, APART, "hinge", 8, together=True, option=quick_options(SAMPLERS[sampler]))
 
 
-@pytest.mark.parametrize(("sampler", "part"), [("collapsed", 1), ("partial", 8)])
+@pytest.mark.parametrize(("sampler", "part"), [("collapsed", 1), ("partial", 8), ("polya_urn", 8)])
 def test_transitions_of_three_topics(sampler, part, plain_core):
     check_tilted(plain_core, sampler, THREE, "hinge", part)
 
 
 @pytest.mark.parametrize("part", [2, 8])
-def test_transitions_of_longer_parts(part, plain_core):
-    check_tilted(plain_core, "partial", LONG, "squared", part)
+@pytest.mark.parametrize("sampler", ["partial", "polya_urn"])
+def test_transitions_of_longer_parts(sampler, part, plain_core):
+    check_tilted(plain_core, sampler, LONG, "squared", part)
 
 
 @pytest.mark.parametrize("part", [1, 8])
-def test_strong_tilts_are_exact(part, plain_core):
+@pytest.mark.parametrize("sampler", TILTING)
+def test_strong_tilts_are_exact(sampler, part, plain_core):
     """Tilts beyond what the table can hold: the posterior is still unchanged, whatever was proposed."""
-    check_tilted(plain_core, "partial", REPEATED, "hinge", part, strength=40.0, twin=False)
+    option = quick_options(SAMPLERS[sampler])
+    check_tilted(plain_core, sampler, APART, "hinge", part, strength=40.0, twin=False, option=option)
+    if not option:
+        check_tilted(plain_core, sampler, REPEATED, "hinge", part, strength=40.0, twin=False)
 
 
 @pytest.mark.parametrize("common", [-30.0, -400.0])
@@ -93,7 +102,8 @@ def test_common_tilt_does_not_matter(common, plain_core):
     s.eta[1] = 0
     make, phi = tilted_maker(plain_core, "partial", REPEATED, s)
     found = block_matrix(REPEATED, 0, 1, make)
-    np.testing.assert_allclose(found, twin_matrix(REPEATED, 0, s, 1, phi), rtol=0, atol=1e-6)
+    expected = twin_matrix(SAMPLERS["partial"], REPEATED, 0, s, 1, phi)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
 # ---- Without a tilt: LDA -------------------------------------------------------------------------------------------
@@ -182,7 +192,8 @@ def test_counts_and_acceptance(sampler, loss, blocks_corpus):
         report = made.sweep()
         assert (state.z != before).mean() > 0.02
         assert state.z.max() < 6
-        assert 0.3 < report["acceptance"] <= 1
+        # A table of all that matters is accepted often; one proposal of three, each blind to two factors, less so.
+        assert (0.3 if made.draw == "gibbs" else 0.03) < report["acceptance"] <= 1
         kept = made.kept_counts()
         if kept is not None:
             np.testing.assert_array_equal(kept, topic_counts(state)[0])
@@ -393,19 +404,18 @@ MUTANTS = {
     "correction dropped": (tilt(), T, "if log_ratio >= 0.0 or uniform", "if True or uniform"),
     "correction without the table": (tilt(), T, " + math.log(tilt[old] / tilt[new])", ""),
     "table's ratio upside down": (tilt(), T, "math.log(tilt[old] / tilt[new])", "math.log(tilt[new] / tilt[old])"),
-    "wrong sign of ω": (tilt(), T, "a[task] - b[task] * (m[task]", "a[task] + b[task] * (m[task]"),
+    "wrong sign of ω": (tilt(), T, "(a[task] - b[task] * (m[task]", "(a[task] + b[task] * (m[task]"),
     "wrong sign of ω in the table": (
         tilt(), T, "= a[task] - b[task] * linear[task]", "= a[task] + b[task] * linear[task]"),
-    "token not left out of the scores": (tilt(), T, "m[task] - at + 0.5", "m[task] + 0.5"),
-    "table with its own part": (tilt(), T, "            linear[task] -= eta[task, z[i]]\n", "            pass\n"),
+    "token not left out of the scores": (tilt(), T, "m[task] + 0.5 * change", "m[task] + 1.5 * change"),
+    "table with its own part": (tilt(), T, "            linear[task] -= eta_t[k, task]\n", "            pass\n"),
     "scores not updated": (
-        tilt(), T, "                            m[task] += np.float64(eta[task, new]) - eta[task, old]\n",
-        "                            pass\n"),
+        tilt(), T, "        m[task] += np.float64(eta_t[t, task]) - eta_t[s, task]\n", "        pass\n"),
     "one token's table scaled up": (
         tilt(part=1), T, "(1.0 if inside == 1 else n / (n - inside))", "n / (n - inside)"),
     "larger part's table not scaled up": (
         tilt(), T, "(1.0 if inside == 1 else n / (n - inside))", "1.0"),
-    "ω over N, not N²": (tilt(), T, "omega[d, task] / (np.float64(n) * n)", "omega[d, task] / n"),
+    "ω over N, not N²": (tilt(), T, "omega[task] / (np.float64(n) * n)", "omega[task] / n"),
     "square of the weight forgotten": (tilt(), T, "square[task] = 0.5 * b[task]", "square[task] = 0.0"),
     "tilt left over for a document without a label": (
         tilt("collapsed", tiny=APART, together=True), T, "            tilt[:] = 1.0\n", ""),
@@ -414,8 +424,7 @@ MUTANTS = {
     "live count not taken off": (
         update("collapsed"), T, "                    table[w, old] -= one\n", ""),
     "label of the first task overlooked": (
-        tilt(), T, "for task in range(n_tasks):\n            labelled = labelled or omega[d, task] != 0.0",
-        "for task in range(1, n_tasks):\n            labelled = labelled or omega[d, task] != 0.0"),
+        tilt(), T, "(n_tasks):\n        labelled = ", "(1, n_tasks):\n        labelled = "),
     "hinge: κ without the margin": (response("hinge"), f"{R}.hinge", "sign * (c + w * margin)", "sign * (c + w)"),
     "hinge: shape c": (
         response("hinge"), f"{R}.hinge", "sign * f[d, task]), c * c)", "sign * f[d, task]), c)"),

@@ -1,4 +1,4 @@
-"""Checks of the supervised core, used on topoi itself, on its interpreted copy, and on mutants of that copy.
+"""Checks of responses and weights, used on topoi itself, on its interpreted copy, and on mutants of that copy.
 
 A *core* is a bundle of topoi's modules: `COMPILED`, or `interpreted_core(edits)`.
 """
@@ -9,18 +9,14 @@ import importlib
 import sys
 from types import SimpleNamespace
 
-import naive
 import numpy as np
 from copies import interpreted
-from exact import block_matrix, state_of
-from naive import Tiny
 from scipy import integrate, stats
 
 from topoi._pool import Pool
 from topoi._rng import WEIGHTS, new_stream, normal
 from topoi._simd import pad
 from topoi.corpus import Corpus
-from topoi.samplers._tilted import FLOOR_OF_PART
 from topoi.state import new_state
 
 NAMES = ("samplers", "state", "corpus", "responses", "supervision", "weights", "design")
@@ -357,168 +353,3 @@ def check_exact(core, n=2000, nu=0.7, empty_topic=False):
     for task in range(2):
         check_gaussian(draws[:, task], *gaussian_of(shares, kappa[:, task], omega[:, task], nu))
     assert abs(np.corrcoef(draws[:, 0, 0], draws[:, 1, 0])[0, 1]) * np.sqrt(n) < 4.5, "tasks have their own streams"
-
-
-# ---- Topics under a tilt -------------------------------------------------------------------------------------------
-
-# Five tokens: with part = 2 three parts (2, 2 and 1 tokens), with part = 8 two (3 and 2).
-LONG = Tiny([[0, 0, 1, 2, 2]], alpha=[0.3, 0.7], beta=0.4, n_words=3)
-# For blocks of several documents: the last has no label.
-APART = Tiny([[0, 1], [], [0, 0]], alpha=[0.3, 0.7], beta=0.4, n_words=2)
-THREE = Tiny([[0, 0, 2], [], [1]], alpha=[0.2, 0.5, 1.1], beta=0.3, n_words=3)
-N_TASKS = 2
-
-
-def targets_of(tiny, integral, seed):
-    """Random targets; the last document has no label at all, the first lacks that of the second task."""
-    rng = np.random.default_rng(seed)
-    y = rng.choice(integral.targets, (len(tiny.documents), N_TASKS))
-    if len(tiny.documents) > 1:
-        y[-1] = np.nan
-        y[0, 1] = np.nan
-    return y
-
-
-def supervision_of(core, tiny, name, part, seed=0, strength=1.5):
-    """Supervision at random weights, κ and ω drawn by the response itself."""
-    integral = integral_of(name)
-    response = core.responses.RESPONSES[name](**integral.settings[0])
-    s = core.supervision.new_supervision(response, targets_of(tiny, integral, seed), tiny.n_topics, part=part)
-    rng = np.random.default_rng(seed + 1)
-    s.eta[:, : tiny.n_topics] = rng.normal(0, strength, (N_TASKS, tiny.n_topics))
-    s.f[:] = rng.normal(0, strength, s.f.shape)
-    s.response.draw(s.y, s.f, s.weight, s.kappa, s.omega, seed, 0, 0, len(s.y))
-    return s
-
-
-def log_tilts(tiny, s):
-    """Σ_l κ f − ½ω f² for every state and document."""
-    eta = s.eta[:, : tiny.n_topics].astype(float)
-    n = np.maximum([len(words) for words in tiny.documents], 1)
-    f = np.array([tiny.counts(z)[0] @ eta.T / n[:, None] for z in tiny.states])
-    return (s.kappa.astype(float) * f - 0.5 * s.omega.astype(float) * f * f).sum(2)
-
-
-def tilted_posterior(tiny, s, phi=None):
-    log_p = np.log(tiny.posterior(phi)) + log_tilts(tiny, s).sum(1)
-    p = np.exp(log_p - log_p.max())
-    return p / p.sum()
-
-
-def order_of(n, labelled, part):
-    """The parts of a document of n tokens, each a list of places: interleaved, at least two where there are two."""
-    n_parts = min(n, max(2, -(-n // part))) if labelled else min(n, 1)
-    return [list(range(first, n, n_parts)) for first in range(n_parts)]
-
-
-def twin_matrix(tiny, d, s, part, phi=None):
-    """Transition matrix of document d from the formulas.
-
-    With part = 1 this is the Gibbs step of Gibbs MedLDA: the conditional itself, tilt of all states computed anew.
-    """
-    labelled = bool(s.omega[d].any())
-    tokens = tiny.document_range(d)
-    n = len(tokens)
-    eta = s.eta[:, : tiny.n_topics].astype(float)
-    kappa, omega = s.kappa[d].astype(float), s.omega[d].astype(float)
-    log_tilt = log_tilts(tiny, s)[:, d]
-    matrix = np.eye(len(tiny.states))
-    for places in order_of(n, labelled, part):
-        inside = [tokens[place] for place in places]
-
-        def step(z, i, inside=inside):
-            product = np.prod(tiny.factors(z, i, phi), axis=0)
-            tilts = log_tilt[[tiny.index[(*z[:i], k, *z[i + 1 :])] for k in range(tiny.n_topics)]]
-            target = product * np.exp(tilts - tilts.max())
-            if part == 1 or not labelled:
-                return naive.gibbs(target)
-            outside = [eta[:, z[j]] for j in tokens if j not in inside]
-            scale = (n if len(inside) > 1 else n - 1) / len(outside) if outside else 0.0
-            m = sum(outside, np.zeros(N_TASKS)) * scale
-            table = (kappa / n) @ eta - omega @ (eta**2 + 2 * eta * m[:, None]) / (2 * n * n)
-            floor = np.inf if len(inside) == 1 else FLOOR_OF_PART
-            return naive.metropolis(product * np.exp(np.maximum(table - table.max(), -floor)), target)
-
-        matrix = matrix @ tiny.compose(step, inside)
-    return matrix
-
-
-def tilted_maker(core, sampler, tiny, s, seed=3):
-    """A maker of samplers at topics z (see exact.block_matrix), and their φ where it is fixed."""
-    kind = core.samplers.SAMPLERS[sampler]
-
-    def sampler_at(z):
-        state = state_of(kind, tiny, z, seed)
-        state.supervision = s
-        made = kind(state)
-        made.begin()
-        return made
-
-    if kind.factor == "collapsed":
-        return sampler_at, None
-    fixed = sampler_at(tiny.states[len(tiny.states) // 3])
-    return (lambda z: fixed), fixed.word_factor()
-
-
-def check_tilted(core, sampler, tiny, name, part, seed=0, strength=1.5, twin=True, together=False):
-    """The sampler's own source on every path: its twin's transitions, and the tilted posterior unchanged."""
-    s = supervision_of(core, tiny, name, part, seed, strength)
-    make, phi = tilted_maker(core, sampler, tiny, s)
-    sweep = np.eye(len(tiny.states))
-    for d in range(len(tiny.documents)):
-        matrix = block_matrix(tiny, d, d + 1, make)
-        np.testing.assert_allclose(matrix.sum(1), 1, rtol=0, atol=1e-12)
-        if twin:
-            # The table's exponential is (1 + x/256 + …)^256: short of e^x by 2e-7 at x = −10, and by less above.
-            np.testing.assert_allclose(matrix, twin_matrix(tiny, d, s, part, phi), rtol=0, atol=1e-6)
-        sweep = sweep @ matrix
-    if together:  # all documents in one block: what one leaves behind must not reach the next
-        np.testing.assert_allclose(block_matrix(tiny, 0, len(tiny.documents), make), sweep, rtol=0, atol=1e-12)
-    posterior = tilted_posterior(tiny, s, phi)
-    assert np.abs(posterior @ sweep - posterior).max() < 1e-12
-
-
-def check_update(core, sampler, tiny, name):
-    """After a sweep the scores are those of topics and weights, κ and ω are drawn for them, counts are kept."""
-    for n_gibbs in (0, 2):
-        s = supervision_of(core, tiny, name, part=8)
-        s.n_gibbs = n_gibbs
-        kind = core.samplers.SAMPLERS[sampler]
-        state = state_of(kind, tiny, tiny.states[-1])
-        state.supervision = s
-        made = kind(state)
-        for _ in range(3):
-            before = s.eta.copy()
-            made.sweep()
-            assert (s.eta[:, : tiny.n_topics] != before[:, : tiny.n_topics]).all(), "every weight is drawn anew"
-            f = dense_shares(state) @ s.eta[:, : tiny.n_topics].T.astype(float)
-            np.testing.assert_allclose(s.f, f, rtol=1e-5, atol=1e-5)
-            # ω is a smooth function of f given the stream's numbers.
-            kappa, omega = draw(s.response, s.y, s.f, s.weight, state.seed, 2 * state.sweep + 1)
-            np.testing.assert_allclose(s.omega, omega, rtol=1e-6)
-            np.testing.assert_allclose(s.kappa, kappa, rtol=1e-6)
-            kept = made.kept_counts()
-            if kept is not None:
-                np.testing.assert_array_equal(kept, tiny.counts(tuple(state.z))[1])
-
-
-def check_weights_see_topics(core, sampler, tiny, name):
-    """The weights of a sweep are drawn given κ and ω at the new topics and the old weights: the twin of `update`."""
-    s = supervision_of(core, tiny, name, part=8)
-    s.n_gibbs = 1
-    kind = core.samplers.SAMPLERS[sampler]
-    state = state_of(kind, tiny, tiny.states[1], seed=8)
-    state.supervision = s
-    old = s.eta[:, : tiny.n_topics].astype(float)
-    kind(state).sweep()
-    shares = dense_shares(state)
-    kappa, omega = draw(s.response, s.y, shares @ old.T, s.weight, 8, 2)
-    for task in range(N_TASKS):
-        stream = new_stream(8, WEIGHTS, 1, task)
-        mean, precision = gaussian_of(shares, kappa[:, task], omega[:, task], s.nu)
-        b = precision @ mean
-        x = old[task]
-        for k in range(tiny.n_topics):
-            others = precision[k] @ x - precision[k, k] * x[k]
-            x[k] = (b[k] - others) / precision[k, k] + normal(stream) / np.sqrt(precision[k, k])
-        np.testing.assert_allclose(s.eta[task, : tiny.n_topics], x, rtol=1e-4, atol=1e-4)

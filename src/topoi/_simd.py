@@ -68,17 +68,23 @@ class _Vectors:
         return self.ir.Constant(self.vector, [0.0] * LANES)
 
     def shuffle(self, a: Any, b: Any, lanes: list[int]) -> Any:
-        return self.builder.shuffle_vector(a, b, self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), LANES), lanes))
+        return self.builder.shuffle_vector(
+            a, b, self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), LANES), lanes)
+        )
 
     def splat(self, value: Any) -> Any:
         undefined = self.ir.Constant(self.ir.VectorType(value.type, LANES), self.ir.Undefined)
-        return self.shuffle(self.builder.insert_element(undefined, value, self.ir.IntType(32)(0)), undefined, [0] * LANES)
+        return self.shuffle(
+            self.builder.insert_element(undefined, value, self.ir.IntType(32)(0)), undefined, [0] * LANES
+        )
 
     def to_double(self, value: Any) -> Any:
         if self.scalar == self.ir.DoubleType():
             return value
         wide = value.type == self.vector
-        return self.builder.fpext(value, self.ir.VectorType(self.ir.DoubleType(), LANES) if wide else self.ir.DoubleType())
+        return self.builder.fpext(
+            value, self.ir.VectorType(self.ir.DoubleType(), LANES) if wide else self.ir.DoubleType()
+        )
 
 
 def _item(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -220,9 +226,7 @@ if numba.config.DISABLE_JIT:
             u = u - float(lanes[lane - 1])
         return lane + LANES * sum(bool(u >= float(end)) for end in p[LANES + lane :: LANES])
 
-    def pick_two(
-        n_a: Any, n_b: Any, w_a: Any, w_b: Any, p_a: Any, p_b: Any, u_a: Any, u_b: Any, *common: Any
-    ) -> Any:
+    def pick_two(n_a: Any, n_b: Any, w_a: Any, w_b: Any, p_a: Any, p_b: Any, u_a: Any, u_b: Any, *common: Any) -> Any:
         """Two times `pick`."""
         return pick(n_a, w_a, p_a, u_a, *common), pick(n_b, w_b, p_b, u_b, *common)
 else:

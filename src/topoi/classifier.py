@@ -62,7 +62,11 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         ν: prior precision of the weights.
     n_gibbs : int, default 2
         Passes of coordinate Gibbs over the weights per sweep; 0 draws them exactly by Cholesky (slow for large K).
-    doc_topic_prior, topic_word_prior, sampler, n_sweeps, burn_in, n_samples, n_chains, infer_sweeps, … :
+    infer_sweeps : int, default 3
+        Sweeps over a new document, at most. Few are better: see docs/supervised.md.
+    infer_method : "mean_field" or "gibbs", default "mean_field"
+        Topics of a new document as expected counts, without noise, or by draws (then take 100 sweeps or more).
+    doc_topic_prior, topic_word_prior, sampler, sampler_options, n_sweeps, burn_in, n_samples, n_chains, … :
         As for `LDA`. Scores are averaged over all samples of all chains; topics shown are the best chain's.
 
     Attributes
@@ -101,11 +105,13 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         sampler: str = "auto",
+        sampler_options: dict[str, Any] | None = None,
         n_sweeps: int = 100,
         burn_in: int | None = None,
         n_samples: int = 10,
         n_chains: int = 1,
-        infer_sweeps: int = 30,
+        infer_sweeps: int = 3,
+        infer_method: str = "mean_field",
         max_seconds: float | None = None,
         tol: float | None = None,
         random_state: Any = None,
@@ -124,11 +130,13 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.sampler = sampler
+        self.sampler_options = sampler_options
         self.n_sweeps = n_sweeps
         self.burn_in = burn_in
         self.n_samples = n_samples
         self.n_chains = n_chains
         self.infer_sweeps = infer_sweeps
+        self.infer_method = infer_method
         self.max_seconds = max_seconds
         self.tol = tol
         self.random_state = random_state

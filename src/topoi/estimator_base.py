@@ -19,7 +19,7 @@ from topoi._rng import CHAIN, bits, new_stream
 from topoi.corpus import Corpus
 from topoi.diagnostics import rhat_ess
 from topoi.errors import CorpusError, ParameterError
-from topoi.infer import infer
+from topoi.infer import check_method, infer
 from topoi.interrupt import Interrupt
 from topoi.model import TopicModel, check_whole
 from topoi.plan import check_sampler, make_plan
@@ -48,8 +48,10 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     n_topics: int
     sampler: str
+    sampler_options: dict[str, Any] | None
     n_chains: int
     infer_sweeps: int
+    infer_method: str
     max_seconds: float | None
     tol: float | None
     random_state: Any
@@ -72,7 +74,10 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _run(self, jobs: list[Job], alpha: NDArray[np.float64], beta: float, schedule: Schedule) -> list[list[Run]]:
         """Run the chains of every job: over the threads if there are several, else with threads inside."""
-        plans = [make_plan(self.sampler, job.corpus, self.n_topics, job.supervise is not None) for job in jobs]
+        plans = [
+            make_plan(self.sampler, job.corpus, self.n_topics, job.supervise is not None, self.sampler_options)
+            for job in jobs
+        ]
         with Interrupt() as interrupt, self._pool() as pool, progress_bar(self.progress) as show:
             callbacks = [*show, *(self.callbacks or [])]
             todo = [(model, number) for model in range(len(jobs)) for number in range(self.n_chains)]
@@ -149,7 +154,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_is_fitted(self)
         corpus = self._corpus(X, reset=False, allow_empty=True)
         with self._pool() as pool:
-            parts = [infer(model, corpus, self.infer_sweeps, seed, pool) for model, seed in self._parts()]
+            parts = [
+                infer(model, corpus, self.infer_sweeps, seed, pool, self.infer_method) for model, seed in self._parts()
+            ]
         return np.concatenate(parts, axis=1)
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
@@ -215,7 +222,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 raise ParameterError(name, f"must be a positive number or None, not {value!r}")
         if not isinstance(self.callbacks, Sequence | None) or not all(map(callable, self.callbacks or ())):
             raise ParameterError("callbacks", f"must be a list of functions or None, not {self.callbacks!r}")
-        check_sampler(self.sampler, self._supervised)
+        check_sampler(self.sampler, self._supervised, self.sampler_options)
+        check_method(self.infer_method)
 
 
 def _rhat(traces: list[list[float]]) -> float:

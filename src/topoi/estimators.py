@@ -31,6 +31,9 @@ class LDA(TopicEstimator):
         β: how evenly a topic spreads over words. None is 0.01.
     sampler : str, default "auto"
         One of `topoi.samplers_table()`, or "auto": a quick kernel for the burn-in and an exact one after it.
+    sampler_options : dict or None, default None
+        Options of the sampler named by `sampler`, for instance ``{"n_mh": 4}`` for "light" (docs/samplers.md lists
+        them). None with "auto".
     n_sweeps : int, default 200
         Sweeps over all tokens, burn-in included.
     burn_in : int or None, default None
@@ -41,6 +44,8 @@ class LDA(TopicEstimator):
         Independent chains, in parallel. The one with the best log joint becomes the model; `rhat_` compares them.
     infer_sweeps : int, default 20
         Sweeps over a new document in `transform`, `score` aside.
+    infer_method : "gibbs" or "mean_field", default "gibbs"
+        Topics of a new document by draws, or as expected counts: no noise, and quicker, but not exact.
     max_seconds : float or None, default None
         Stop after the sweep in which this time has passed. Chains that wait for a thread share it.
     tol : float or None, default None
@@ -87,11 +92,13 @@ class LDA(TopicEstimator):
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         sampler: str = "auto",
+        sampler_options: dict[str, Any] | None = None,
         n_sweeps: int = 200,
         burn_in: int | None = None,
         n_samples: int = 10,
         n_chains: int = 1,
         infer_sweeps: int = 20,
+        infer_method: str = "gibbs",
         max_seconds: float | None = None,
         tol: float | None = None,
         random_state: Any = None,
@@ -103,11 +110,13 @@ class LDA(TopicEstimator):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.sampler = sampler
+        self.sampler_options = sampler_options
         self.n_sweeps = n_sweeps
         self.burn_in = burn_in
         self.n_samples = n_samples
         self.n_chains = n_chains
         self.infer_sweeps = infer_sweeps
+        self.infer_method = infer_method
         self.max_seconds = max_seconds
         self.tol = tol
         self.random_state = random_state

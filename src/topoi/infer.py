@@ -8,6 +8,7 @@ batch, in any order, on any number of threads. Averages are taken over the secon
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from topoi._pool import Pool
 from topoi._rng import INFER, seed_stream, uniform
 from topoi._simd import aligned_zeros, draw_topic, new_sums, pad, padded
 from topoi.corpus import Corpus
-from topoi.errors import CorpusError
+from topoi.errors import CorpusError, ParameterError
+from topoi.mean_field import expected_counts
 from topoi.model import TopicModel, check_whole
 from topoi.samplers._fixed import move_one, move_two
 from topoi.state import topic_dtype
@@ -90,14 +92,48 @@ def infer_documents(
             finish(total_b, kept, prior, theta[order[j + 1]])
 
 
+METHODS = ("gibbs", "mean_field")
+
+
+def check_method(method: str) -> None:
+    """Raise an error that lists the choices unless `method` is one."""
+    if method not in METHODS:
+        raise ParameterError("infer_method", f"must be one of {', '.join(METHODS)}, not {method!r}")
+
+
+@dataclass(frozen=True)
+class FoldIn:
+    """How new documents are folded in; `seed` is for draws."""
+
+    n_sweeps: int
+    seed: int
+    method: str = "gibbs"
+
+    def __call__(self, model: TopicModel, corpus: Corpus, pool: Pool) -> NDArray[np.float64]:
+        """Topic shares of the documents."""
+        return infer(model, corpus, self.n_sweeps, self.seed, pool, self.method)
+
+
 def infer(
-    model: TopicModel, corpus: Corpus, n_sweeps: int = 20, seed: int = 0, pool: Pool | None = None
+    model: TopicModel,
+    corpus: Corpus,
+    n_sweeps: int = 20,
+    seed: int = 0,
+    pool: Pool | None = None,
+    method: str = "gibbs",
 ) -> NDArray[np.float64]:
-    """Topic shares θ (D, K) of every document of `corpus`; an empty document gets the prior's mean."""
+    """Topic shares θ (D, K) of every document of `corpus`; an empty document gets the prior's mean.
+
+    `method`: draws ("gibbs"), or expected topics ("mean_field"), of at most `n_sweeps` sweeps, where no seed is needed.
+    """
     check_whole("infer_sweeps", n_sweeps)
+    check_method(method)
     if corpus.n_words != model.n_words:
         raise CorpusError(f"the documents have {corpus.n_words} words, but the model {model.n_words}.")
     pool = pool or Pool(1)
+    if method == "mean_field":
+        counts = expected_counts(model, corpus, n_sweeps, pool) + model.alpha
+        return counts / counts.sum(1, keepdims=True)
     real = np.float32
     # Only the words that occur: the table of a small batch is small.
     used, words = np.unique(corpus.words, return_inverse=True)

@@ -24,6 +24,7 @@ from scipy.stats import norm
 
 from topoi._pool import Pool
 from topoi.corpus import Corpus
+from topoi.infer import FoldIn
 from topoi.model import TopicModel, sample_counts
 from topoi.run import Run
 from topoi.scores import Chain, sample_scores, score_draws
@@ -70,7 +71,7 @@ class Noise:
 
 
 def measure_noise(
-    runs: Sequence[Run], corpus: Corpus, targets: NDArray[np.float64], n_sweeps: int, seed: int, pool: Pool
+    runs: Sequence[Run], corpus: Corpus, targets: NDArray[np.float64], fold_in: FoldIn, pool: Pool
 ) -> Noise:
     """The noise of the targets (documents, outputs; NaN: not known) around the scores of the chains."""
     documents = _some_of_each(~np.isnan(targets))
@@ -85,18 +86,18 @@ def measure_noise(
             for result, count in zip(runs, counts, strict=True)
         ]
         part = corpus.take(documents[here])
-        errors[here] = targets[documents[here]] - sample_scores(chains, part, n_sweeps, seed, pool).mean(0)
-        variance[here] = score_draws(chains, part, N_DRAWS, seed, pool).var(0, ddof=1)
+        errors[here] = targets[documents[here]] - sample_scores(chains, part, fold_in, pool).mean(0)
+        variance[here] = score_draws(chains, part, N_DRAWS, fold_in.seed, pool).var(0, ddof=1)
     return _noise(errors, variance)
 
 
 def held_out_noise(
-    runs: Sequence[Run], corpus: Corpus, targets: NDArray[np.float64], n_sweeps: int, seed: int, pool: Pool
+    runs: Sequence[Run], corpus: Corpus, targets: NDArray[np.float64], fold_in: FoldIn, pool: Pool
 ) -> Noise:
     """The noise of the targets of documents that the chains have not seen."""
     chains = [Chain(result.model, result.weights) for result in runs]
-    errors = targets - sample_scores(chains, corpus, n_sweeps, seed, pool).mean(0)
-    return _noise(errors, score_draws(chains, corpus, N_DRAWS, seed, pool).var(0, ddof=1))
+    errors = targets - sample_scores(chains, corpus, fold_in, pool).mean(0)
+    return _noise(errors, score_draws(chains, corpus, N_DRAWS, fold_in.seed, pool).var(0, ddof=1))
 
 
 def _noise(errors: NDArray[np.float64], variance: NDArray[np.float64]) -> Noise:

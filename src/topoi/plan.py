@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +15,15 @@ from topoi.samplers import SAMPLERS
 
 @dataclass(frozen=True)
 class Plan:
-    """`burn_in` runs until the burn-in is over, `sampling` from then on."""
+    """`burn_in` runs until the burn-in is over, `sampling` from then on; `options` are for their constructors."""
 
     burn_in: str
     sampling: str
+    options: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in {self.burn_in, self.sampling}:
+            SAMPLERS[name].check_options(self.options or {})
 
     def sampler(self, sweep: int, n_burn_in: int) -> str:
         """Name of the sampler of sweep number `sweep` (counted from 0)."""
@@ -47,15 +54,24 @@ def auto(corpus: Corpus, n_topics: int, supervised: bool = False) -> Plan:
     return Plan("delayed", "collapsed" if n_topics < SPARSE_FROM or supervised else "sparse")
 
 
-def check_sampler(name: str, supervised: bool = False) -> None:
+def check_sampler(name: str, supervised: bool = False, options: Mapping[str, Any] | None = None) -> None:
     """Raise an error that lists the choices unless `name` is one; a supervised model needs one that can tilt."""
     choices = ["auto", *sorted(name for name, kind in SAMPLERS.items() if kind.tilts or not supervised)]
     if not isinstance(name, str) or name not in choices:
         what = "no sampler for supervised models is called" if supervised else "unknown sampler"
         raise ParameterError("sampler", f"{what} {name!r}; choose one of {', '.join(choices)}")
+    if options is None:
+        return
+    if not isinstance(options, Mapping):
+        raise ParameterError("sampler_options", f"must be a dict of the sampler's options or None, not {options!r}")
+    if name == "auto":
+        raise ParameterError("sampler_options", 'must be None for sampler="auto": name the sampler that they are for')
+    SAMPLERS[name].check_options(options)
 
 
-def make_plan(name: str, corpus: Corpus, n_topics: int, supervised: bool = False) -> Plan:
-    """The plan that a user means by `sampler=name`."""
-    check_sampler(name, supervised)
-    return auto(corpus, n_topics, supervised) if name == "auto" else Plan(name, name)
+def make_plan(
+    name: str, corpus: Corpus, n_topics: int, supervised: bool = False, options: Mapping[str, Any] | None = None
+) -> Plan:
+    """The plan that a user means by `sampler=name` and `sampler_options=options`."""
+    check_sampler(name, supervised, options)
+    return auto(corpus, n_topics, supervised) if name == "auto" else Plan(name, name, options)

@@ -13,6 +13,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.errors import ParameterError
+from topoi.infer import FoldIn
 from topoi.intervals import N_DRAWS, held_out_noise, measure_noise, spaced
 from topoi.responses import RESPONSES, Response
 from topoi.run import Callback
@@ -60,11 +61,13 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         sampler: str = "auto",
+        sampler_options: dict[str, Any] | None = None,
         n_sweeps: int = 100,
         burn_in: int | None = None,
         n_samples: int = 10,
         n_chains: int = 1,
-        infer_sweeps: int = 30,
+        infer_sweeps: int = 3,
+        infer_method: str = "mean_field",
         max_seconds: float | None = None,
         tol: float | None = None,
         random_state: Any = None,
@@ -82,11 +85,13 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.sampler = sampler
+        self.sampler_options = sampler_options
         self.n_sweeps = n_sweeps
         self.burn_in = burn_in
         self.n_samples = n_samples
         self.n_chains = n_chains
         self.infer_sweeps = infer_sweeps
+        self.infer_method = infer_method
         self.max_seconds = max_seconds
         self.tol = tol
         self.random_state = random_state
@@ -124,10 +129,10 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         self._adopt(runs, response, seed)
         with self._pool() as pool:
             if without:
-                settings = (self.infer_sweeps, model_seed(seed, 1), pool)
-                self._noise = held_out_noise(without[0], corpus.take(out), targets[out], *settings)
+                fold_in = FoldIn(self.infer_sweeps, model_seed(seed, 1), self.infer_method)
+                self._noise = held_out_noise(without[0], corpus.take(out), targets[out], fold_in, pool)
             else:
-                self._noise = measure_noise(runs, corpus, targets, self.infer_sweeps, seed, pool)
+                self._noise = measure_noise(runs, corpus, targets, self._fold_in, pool)
         self.noise_std_ = np.sqrt(self._noise.variance) * self._spread
         return self
 

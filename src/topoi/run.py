@@ -161,7 +161,7 @@ def run(
     for sweep in range(1, schedule.n_sweeps + 1):
         kind = SAMPLERS[plan.sampler(sweep - 1, schedule.n_burn_in)]
         if sampler is None or type(sampler) is not kind:
-            sampler = kind(state, pool)
+            sampler = kind(state, pool, **(plan.options or {}))
         before = time.perf_counter()
         info = sampler.sweep()
         rate = state.corpus.n_tokens / max(time.perf_counter() - before, 1e-9)

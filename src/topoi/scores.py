@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from topoi._pool import Pool
 from topoi.corpus import Corpus
-from topoi.infer import infer
+from topoi.infer import FoldIn
 from topoi.model import TopicModel
 
 
@@ -22,22 +22,22 @@ class Chain:
     weights: NDArray[np.float32]
 
 
-def mean_shares(model: TopicModel, corpus: Corpus, n_sweeps: int, seed: int, pool: Pool) -> NDArray[np.float64]:
+def mean_shares(model: TopicModel, corpus: Corpus, fold_in: FoldIn, pool: Pool) -> NDArray[np.float64]:
     """Average z̄ (documents, K), the shares that scores are made of: counts without the prior.
 
     An empty document has no counts; it gets the prior's mean, as in `infer`.
     """
-    theta = infer(model, corpus, n_sweeps, seed, pool)
+    theta = fold_in(model, corpus, pool)
     n = corpus.doc_lengths[:, None].astype(np.float64)
     shares = (theta * (n + model.alpha.sum()) - model.alpha) / np.maximum(n, 1.0)
     return np.where(n > 0, np.maximum(shares, 0.0), theta)
 
 
-def sample_scores(chains: list[Chain], corpus: Corpus, n_sweeps: int, seed: int, pool: Pool) -> NDArray[np.float64]:
+def sample_scores(chains: list[Chain], corpus: Corpus, fold_in: FoldIn, pool: Pool) -> NDArray[np.float64]:
     """Scores f (samples of all chains, documents, tasks)."""
     parts = []
     for chain in chains:
-        shares = mean_shares(chain.model, corpus, n_sweeps, seed, pool)
+        shares = mean_shares(chain.model, corpus, fold_in, pool)
         parts.append(np.einsum("dk,slk->sdl", shares, chain.weights.astype(np.float64), optimize=True))
     return np.concatenate(parts)
 
@@ -53,7 +53,7 @@ def score_draws(chains: list[Chain], corpus: Corpus, n_draws: int, seed: int, po
     for draw in range(n_draws):
         model, weights = samples[draw * len(samples) // n_draws]
         # Of two sweeps `infer` averages over the second alone: a draw, not a mean. Every draw has a seed of its own.
-        out[draw] = mean_shares(model, corpus, 2, seed + 1 + draw, pool) @ weights.T.astype(np.float64)
+        out[draw] = mean_shares(model, corpus, FoldIn(2, seed + 1 + draw), pool) @ weights.T.astype(np.float64)
     return out
 
 
@@ -72,8 +72,7 @@ def reasons(
     labels: Any,
     corpus: Corpus,
     scale: float,
-    n_sweeps: int,
-    seed: int,
+    fold_in: FoldIn,
     n_topics: int,
     n_words: int,
     first_topic: int = 0,
@@ -86,8 +85,8 @@ def reasons(
     model = chain.model
     pool = Pool(1)
     eta = chain.weights.mean(0).astype(np.float64) / scale
-    shares = mean_shares(model, corpus, n_sweeps, seed, pool)
-    theta = infer(model, corpus, n_sweeps, seed, pool)
+    shares = mean_shares(model, corpus, fold_in, pool)
+    theta = fold_in(model, corpus, pool)
     top = model.top_words(6)
     out = []
     for d in range(corpus.n_documents):

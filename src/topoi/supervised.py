@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.estimator_base import Job, TopicEstimator, chain_seed
+from topoi.infer import FoldIn
 from topoi.model import check_whole
 from topoi.priors import resolve_alpha, resolve_beta
 from topoi.responses import Response
@@ -85,16 +86,20 @@ class SupervisedEstimator(TopicEstimator):
         """What a score of 1 means, in the scores of the chain: for the hinge loss, the margin."""
         return float(getattr(self.response_, "margin", 1.0))
 
+    @property
+    def _fold_in(self) -> FoldIn:
+        return FoldIn(self.infer_sweeps, self._seed, self.infer_method)
+
     def _sample_scores(self, corpus: Corpus, pool: Any) -> NDArray[np.float64]:
         """Scores (samples, documents, tasks) of the one model."""
-        return sample_scores(self._chains, corpus, self.infer_sweeps, self._seed, pool) / self._unit
+        return sample_scores(self._chains, corpus, self._fold_in, pool) / self._unit
 
     def _reasons(
         self, corpus: Corpus, labels: Any, n_topics: int, n_words: int, first_topic: int = 0
     ) -> list[list[Reason]]:
         """Reasons of the best chain of the one model."""
         best = next(chain for chain in self._chains if chain.model is self.model_)
-        settings = (self._unit, self.infer_sweeps, self._seed, n_topics, n_words, first_topic)
+        settings = (self._unit, self._fold_in, n_topics, n_words, first_topic)
         return reasons(best, labels, corpus, *settings)
 
     def _check_parameters(self) -> None:

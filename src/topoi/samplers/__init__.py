@@ -8,6 +8,8 @@ from topoi.samplers.collapsed import Collapsed
 from topoi.samplers.delayed import Delayed
 from topoi.samplers.fast import Fast, FastCubic
 from topoi.samplers.light import Light
+from topoi.samplers.light_med import LightMed
+from topoi.samplers.light_med_published import LightMedPublished
 from topoi.samplers.light_published import LightPublished
 from topoi.samplers.partial import Partial
 from topoi.samplers.polya_urn import PolyaUrn
@@ -23,6 +25,8 @@ SAMPLERS: dict[str, type[Sampler]] = {
         Alias,
         Light,
         LightPublished,
+        LightMed,
+        LightMedPublished,
         Partial,
         PolyaUrn,
         Delayed,

@@ -59,41 +59,81 @@ def fill_tilt(eta: Any, linear: Any, square: Any, n_topics: Any, floor: Any, til
 
 
 @kernel
-def difference(eta: Any, a: Any, b: Any, m: Any, s: Any, t: Any) -> Any:
-    """g(t; m⁻) − g(s; m⁻), where a_l = κ_l/N, b_l = ω_l/N², and m still has the token at topic s."""
+def start_document(z: Any, lo: Any, hi: Any, kappa: Any, omega: Any, eta_t: Any, a: Any, b: Any, m: Any) -> Any:
+    """Fill a_l = κ_l/N, b_l = ω_l/N² and the scores m of the document lo … hi − 1; returns whether it has a label.
+
+    Without one they are 0, and so is its tilt. `eta_t` has the weights by topic: those of one token are neighbours.
+    """
+    n_tasks = eta_t.shape[1]
+    n = hi - lo
+    labelled = False
+    for task in range(n_tasks):
+        labelled = labelled or (n > 0 and omega[task] != 0.0)
+    a[:] = 0.0
+    b[:] = 0.0
+    m[:] = 0.0
+    if labelled:
+        for task in range(n_tasks):
+            a[task] = kappa[task] / n
+            b[task] = omega[task] / (np.float64(n) * n)
+        for i in range(lo, hi):
+            k = z[i]
+            for task in range(n_tasks):
+                m[task] += eta_t[k, task]
+    return labelled
+
+
+@kernel
+def difference(eta_t: Any, a: Any, b: Any, m: Any, s: Any, t: Any) -> Any:
+    """g(t; m⁻) − g(s; m⁻), where m still has the token at topic s."""
     total = 0.0
-    for task in range(eta.shape[0]):
-        at = np.float64(eta[task, s])
-        to = np.float64(eta[task, t])
-        total += (to - at) * (a[task] - b[task] * (m[task] - at + 0.5 * (to + at)))
+    for task in range(eta_t.shape[1]):
+        change = np.float64(eta_t[t, task]) - eta_t[s, task]
+        total += change * (a[task] - b[task] * (m[task] + 0.5 * change))
     return total
 
 
 @kernel
-def part_table(
-    z: Any, lo: Any, hi: Any, first: Any, step: Any, eta: Any, a: Any, b: Any, m: Any, linear: Any, square: Any,
-    n_topics: Any, tilt: Any,
-) -> None:  # fmt: skip
-    """Tilt for the tokens first, first + step, … of the document lo … hi − 1, from its other tokens alone."""
+def move_scores(eta_t: Any, m: Any, s: Any, t: Any) -> None:
+    """Keep the scores m up to date when a token goes from topic s to topic t."""
+    for task in range(eta_t.shape[1]):
+        m[task] += np.float64(eta_t[t, task]) - eta_t[s, task]
+
+
+@kernel
+def count_parts(n: Any, labelled: Any, part: Any) -> Any:
+    """Into how many parts a document of n tokens falls: at least two, so that each has others to learn from."""
+    return min(n, max(2, (n + part - 1) // part)) if labelled else min(n, 1)
+
+
+@kernel
+def slopes(
+    z: Any, lo: Any, hi: Any, first: Any, step: Any, eta_t: Any, a: Any, b: Any, m: Any, linear: Any, square: Any
+) -> Any:
+    """The tilt Σ_l η_l (linear_l − square_l η_l) of the part first, first + step, … of a document, from its others.
+
+    Fills linear and square; returns the number of tokens in the part.
+    """
     n = hi - lo
     inside = (hi - first + step - 1) // step
-    for task in range(eta.shape[0]):
+    for task in range(eta_t.shape[1]):
         linear[task] = m[task]
     for i in range(first, hi, step):
-        for task in range(eta.shape[0]):
-            linear[task] -= eta[task, z[i]]
+        k = z[i]
+        for task in range(eta_t.shape[1]):
+            linear[task] -= eta_t[k, task]
     # One token misses itself alone, and then its table is exact; a larger part also misses what its others add.
     scale = 0.0 if inside == n else (1.0 if inside == 1 else n / (n - inside))
-    for task in range(eta.shape[0]):
+    for task in range(eta_t.shape[1]):
         linear[task] = a[task] - b[task] * linear[task] * scale
         square[task] = 0.5 * b[task]
-    fill_tilt(eta, linear, square, n_topics, FLOOR if inside == 1 else FLOOR_OF_PART, tilt)
+    return inside
 
 
 @kernel
 def sweep_tilted(
     words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, table: Any, offset: Any, scale: Any, alpha: Any,
-    n_k: Any, beta_sum: Any, live: Any, eta: Any, kappa: Any, omega: Any, part: Any, stream: Any,
+    n_k: Any, beta_sum: Any, live: Any, eta: Any, eta_t: Any, kappa: Any, omega: Any, part: Any, stream: Any,
 ) -> Any:  # fmt: skip
     """Move every token of documents first … last − 1; returns (wanted to move, moved).
 
@@ -116,26 +156,16 @@ def sweep_tilted(
     moved = 0
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
-        n = hi - lo
         count_document(z, lo, hi, n_d)
-        labelled = False
-        for task in range(n_tasks):
-            labelled = labelled or omega[d, task] != 0.0
-        m[:] = 0.0
-        if labelled:
-            for task in range(n_tasks):
-                a[task] = kappa[d, task] / n
-                b[task] = omega[d, task] / (np.float64(n) * n)
-            for i in range(lo, hi):
-                for task in range(n_tasks):
-                    m[task] += eta[task, z[i]]
-        else:
+        labelled = start_document(z, lo, hi, kappa[d], omega[d], eta_t, a, b, m)
+        if not labelled:
             tilt[:] = 1.0
             tilted_scale[:] = scale
-        n_parts = min(n, max(2, (n + part - 1) // part)) if labelled else min(n, 1)
+        n_parts = count_parts(hi - lo, labelled, part)
         for number in range(n_parts):
             if labelled:
-                part_table(z, lo, hi, lo + number, n_parts, eta, a, b, m, linear, square, n_topics, tilt)
+                inside = slopes(z, lo, hi, lo + number, n_parts, eta_t, a, b, m, linear, square)
+                fill_tilt(eta, linear, square, n_topics, FLOOR if inside == 1 else FLOOR_OF_PART, tilt)
                 for k in range(width):
                     tilted_scale[k] = scale[k] * tilt[k]
             for i in range(lo + number, hi, n_parts):
@@ -152,11 +182,10 @@ def sweep_tilted(
                     new = old
                 if labelled and new != old:
                     wanted += 1
-                    log_ratio = difference(eta, a, b, m, old, new) + math.log(tilt[old] / tilt[new])
+                    log_ratio = difference(eta_t, a, b, m, old, new) + math.log(tilt[old] / tilt[new])
                     if log_ratio >= 0.0 or uniform(stream) < math.exp(log_ratio):
                         moved += 1
-                        for task in range(n_tasks):
-                            m[task] += np.float64(eta[task, new]) - eta[task, old]
+                        move_scores(eta_t, m, old, new)
                     else:
                         new = old
                 n_d[new] += one

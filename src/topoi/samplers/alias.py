@@ -9,7 +9,7 @@ Tables keep only the topics that a word has, so that they take no more memory th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,7 @@ class Alias(Collapsed):
     cost = "O(topics in the document), amortised"
     reference = "Li, Ahmed, Ravi & Smola (2014), Reducing the sampling complexity of topic models, KDD"
     bias = 0.042
+    options: ClassVar = {"n_mh": 1}
 
     def __init__(self, state: State, pool: Pool | None = None, n_mh: int = 2) -> None:
         super().__init__(state, pool)

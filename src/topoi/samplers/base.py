@@ -7,6 +7,8 @@ other, so they may run at the same time; a sequential sampler's blocks run in or
 
 from __future__ import annotations
 
+import numbers
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,9 +17,12 @@ from numpy.typing import NDArray
 from topoi._pool import Pool
 from topoi._rng import TOPICS, new_stream
 from topoi._simd import padded
+from topoi.errors import ParameterError
 from topoi.samplers._tilted import sweep_tilted
 from topoi.state import State
 from topoi.tables import DenseFactor
+
+Responses = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]
 
 
 class Sampler:
@@ -40,11 +45,31 @@ class Sampler:
     #: For inexact samplers: measured total variation between their stationary distribution and the posterior of the
     #: five-token corpus REPEATED in tests/exact.py, where counts are as small as they get (verify/bias.py).
     bias: ClassVar[float] = 0.0
+    #: Options of the constructor that users may set: their choices, or the smallest whole number that they may be.
+    options: ClassVar[dict[str, tuple[str, ...] | int]] = {}
 
     def __init__(self, state: State, pool: Pool | None = None) -> None:
         self.state = state
         self.pool = pool or Pool(1)
         self.alpha = padded(state.alpha, state.real)
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        """Raise an error that says what there is unless every option is one that the sampler takes."""
+        for option, value in options.items():
+            if option not in cls.options:
+                known = f"it has {', '.join(sorted(cls.options))}" if cls.options else "it has none"
+                raise ParameterError("sampler_options", f"{cls.name} has no option {option!r}; {known}")
+            allowed = cls.options[option]
+            if isinstance(allowed, tuple):
+                if value not in allowed:
+                    raise ParameterError(
+                        "sampler_options", f"{option} must be one of {', '.join(allowed)}, not {value!r}"
+                    )
+            elif isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < allowed:
+                raise ParameterError(
+                    "sampler_options", f"{option} must be a whole number of at least {allowed}, not {value!r}"
+                )
 
     def refresh_priors(self) -> None:
         """Take over α and β from the state after they were learned."""
@@ -74,6 +99,14 @@ class Sampler:
             state.supervision.update(state, self.pool)
         return self.summary(answers)
 
+    def responses(self) -> Responses:
+        """What a tilt is made of: weights (tasks, K padded), the same topic by topic, κ and ω; of no tasks for LDA."""
+        state, s = self.state, self.state.supervision
+        if s is None:
+            none = np.zeros((state.corpus.n_documents, 0), np.float32)
+            return np.zeros((0, len(self.alpha)), np.float32), np.zeros((state.n_topics, 0), np.float32), none, none
+        return s.eta, np.ascontiguousarray(s.eta[:, : state.n_topics].T), s.kappa, s.omega
+
     def tilted_block(
         self, first: int, last: int, stream: NDArray[np.uint64], factor: DenseFactor, n_k: NDArray[Any], live: bool
     ) -> tuple[int, int]:
@@ -83,7 +116,7 @@ class Sampler:
         assert s is not None
         wanted, moved = sweep_tilted(
             state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.table, factor.offset, factor.scale,
-            self.alpha, n_k, state.beta_sum, live, s.eta, s.kappa, s.omega, s.part, stream,
+            self.alpha, n_k, state.beta_sum, live, *self.responses(), s.part, stream,
         )  # fmt: skip
         return int(wanted), int(moved)
 

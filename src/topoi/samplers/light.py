@@ -11,7 +11,7 @@ unchanged, and no table is needed at all. For the published form see `light_publ
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +121,7 @@ class Light(Collapsed):
     draw = "mh"
     cost = "O(1)"
     reference = "Yuan et al. (2015), LightLDA, WWW; proposals by other tokens: topoi, docs/exactness.md"
+    options: ClassVar = {"n_mh": 1}
 
     def __init__(self, state: State, pool: Pool | None = None, n_mh: int = 2) -> None:
         super().__init__(state, pool)

@@ -10,7 +10,7 @@ Drawing φ costs O(VK) per sweep. For few topics all are weighed at once, which 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ class Partial(Sampler):
     tilts = True
     cost = "O(topics in the document), and O(V·K) per sweep for φ"
     reference = "Magnusson, Jonsson, Villani & Broman (2018), Sparse partially collapsed MCMC, JCGS 27"
+    options: ClassVar = {"dense_up_to": 0}
 
     def __init__(self, state: State, pool: Pool | None = None, dense_up_to: int = DENSE_UP_TO) -> None:
         super().__init__(state, pool)
