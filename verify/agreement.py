@@ -31,7 +31,7 @@ EVERY = 5  # sweeps between two evaluations of the log joint
 def settle(advance: Callable[[int], float], window: int, longest: int) -> tuple[float, int]:
     """Mean log joint of the last window, and the sweeps taken. advance(n): n sweeps, then the log joint."""
     before = -np.inf
-    for sweeps in range(window, longest + 1, window):
+    for sweeps in range(window, longest + 1, window):  # noqa: B007
         level = float(np.mean([advance(EVERY) for _ in range(window // EVERY)]))
         if level - before < SETTLED * abs(level):
             break

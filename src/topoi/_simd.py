@@ -226,8 +226,12 @@ if numba.config.DISABLE_JIT:
             u = u - float(lanes[lane - 1])
         return lane + LANES * sum(bool(u >= float(end)) for end in p[LANES + lane :: LANES])
 
-    def pick_two(n_a: Any, n_b: Any, w_a: Any, w_b: Any, p_a: Any, p_b: Any, u_a: Any, u_b: Any, *common: Any) -> Any:
+    def pick_two(
+        n_a: Any, n_b: Any, w_a: Any, w_b: Any, p_a: Any, p_b: Any, u_a: Any, u_b: Any, alpha: Any, table: Any,
+        offset: Any, scale: Any,
+    ) -> Any:  # fmt: skip
         """Two times `pick`."""
+        common = (alpha, table, offset, scale)
         return pick(n_a, w_a, p_a, u_a, *common), pick(n_b, w_b, p_b, u_b, *common)
 else:
 

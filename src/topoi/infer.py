@@ -132,8 +132,9 @@ def infer(
         raise CorpusError(f"the documents have {corpus.n_words} words, but the model {model.n_words}.")
     pool = pool or Pool(1)
     if method == "mean_field":
-        counts = expected_counts(model, corpus, n_sweeps, pool) + model.alpha
-        return counts / counts.sum(1, keepdims=True)
+        shares: NDArray[np.float64] = expected_counts(model, corpus, n_sweeps, pool) + model.alpha
+        shares /= shares.sum(1, keepdims=True)
+        return shares
     real = np.float32
     # Only the words that occur: the table of a small batch is small.
     used, words = np.unique(corpus.words, return_inverse=True)

@@ -3,9 +3,9 @@
     γ_jk ∝ (n_k − γ_jk + α_k) · φ_wk,      n_k = Σ_j γ_jk
 
 for the tokens j of a document, again and again until the expected counts n hardly change (CVB0: Asuncion, Welling,
-Smyth & Teh 2009). Tokens of a word share their γ. It is the Gibbs step of `infer` with expectations for draws: not exact
-(counts are treated as if they were their means), but without noise, which counts for more when a prediction is made of
-a short chain. docs/supervised.md compares the two.
+Smyth & Teh 2009). Tokens of a word share their γ. It is the Gibbs step of `infer` with expectations for draws: not
+exact (counts are treated as if they were their means), but without noise, which counts for more when a prediction is
+made of a short chain. docs/supervised.md compares the two.
 """
 
 from __future__ import annotations
