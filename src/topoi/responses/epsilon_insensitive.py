@@ -52,7 +52,7 @@ class EpsilonInsensitive(Response):
     kind = "regression"
     loss_formula = "exp(−2c · max(0, |y − f| − ε))"
 
-    cost: float = 1.6
+    cost: float = 8.0
     epsilon: float = 1e-3
 
     def draw(
