@@ -21,7 +21,7 @@ from topoi.datasets import STOP_WORDS, python_docs
 NAME = "margin_sensitivity"
 SHARES = (0.025, 0.05, 0.1, 0.2, 0.4, 0.8)
 N_TOPICS = 50
-LARGEST = 20_000  # documents of a problem
+LARGEST = 8_000  # documents of a problem
 LEAST_OF_LABEL = 50  # docstrings of a module that takes part
 FEW = 0.1  # share of the documents that keep their label where labels are few
 

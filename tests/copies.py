@@ -61,6 +61,8 @@ def follow_oracles(rng):
     plain_uniform, plain_integer = rng.uniform, rng.integer
     rng.uniform = lambda s: s.uniform() if isinstance(s, Oracle) else plain_uniform(s)
     rng.integer = lambda s, n: s.integer(n) if isinstance(s, Oracle) else plain_integer(s, n)
+    plain_branch = rng.branch
+    rng.branch = lambda s, number: s if isinstance(s, Oracle) else plain_branch(s, number)
 
 
 def interpreted(edits=None, modules=("topoi.samplers", "topoi.state", "topoi.corpus")):

@@ -103,7 +103,8 @@ def test_parameters_and_clone(few):
     given = {
         "n_topics": 4, "doc_topic_prior": [0.1, 0.2, 0.3, 0.4], "topic_word_prior": "learn", "sampler": "light",
         "sampler_options": {"n_mh": 3},
-        "n_sweeps": 12, "burn_in": 3, "n_samples": 5, "n_chains": 2, "infer_sweeps": 7, "max_seconds": 60.0,
+        "n_sweeps": 12, "burn_in": 3, "n_samples": 5, "n_chains": 2, "infer_sweeps": 7, "infer_method": "gibbs",
+        "max_seconds": 60.0,
         "tol": 1e-9, "random_state": 3, "n_jobs": 2, "progress": False, "callbacks": [],
     }  # fmt: skip
     lda = LDA(**given)

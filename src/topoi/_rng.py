@@ -62,6 +62,17 @@ def new_stream(seed: int, purpose: int, sweep: int = 0, block: int = 0) -> np.nd
 
 
 @kernel
+def branch(stream: Any, number: Any) -> Any:
+    """A stream of its own for part `number` of what `stream` is for: parts may then run in any order."""
+    out = np.empty(3, np.uint64)
+    a = mix(stream[0] + mix(U64(number) + GOLDEN))
+    out[0] = mix(a + GOLDEN)
+    out[1] = mix(a ^ stream[1])
+    out[2] = U64(0)
+    return out
+
+
+@kernel
 def bits(stream: Any) -> Any:
     """The next 64 random bits; advances the counter of `stream`."""
     i = stream[2] + U64(1)

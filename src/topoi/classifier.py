@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
-from topoi.labels import Labels, check_labels, check_mask
+from topoi.labels import Labels, balance, check_labels, check_mask
 from topoi.model import TopicModel
 from topoi.responses import RESPONSES, Response
 from topoi.run import Callback, Run
@@ -25,9 +25,11 @@ from topoi.strategies import Problem, check_strategy, couple, split, vote
 from topoi.supervised import Lesson, SupervisedEstimator, model_seed
 
 # The margin that suits a corpus grows with its documents' length: a token's pull is that of the whole document over
-# its length. Labels that compete for a document need more of it than labels that are each there or not.
-MARGIN_PER_TOKEN = {"one of many": 0.4, "yes or no": 0.2}
-SMALLEST_MARGIN = 4.0
+# its length. Where few documents have a label, a strong pull would give them topics of their own, which documents
+# without labels, and new ones, never use (docs/supervised.md has measurements).
+MARGIN_PER_TOKEN = 0.2
+SMALLEST_MARGIN = 1.0
+TINY = np.finfo(float).tiny
 # What has no meaning for several models together.
 OF_ONE_MODEL = (
     "model_", "chains_", "log_joint_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "response_", "_chains",
@@ -55,7 +57,10 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         c: weight of the labels against the words. None is 1.6 (hinge) or 16 (logistic).
     margin : float or None, default None
         ℓ, hinge only: by how much a document should be on its label's side. None adapts it to the mean length of the
-        documents.
+        documents and to the share of them that have a label.
+    positive_weight : float or None, default None
+        Weight of the documents that have a label against those that do not, where there are more than two labels (not
+        for "ovo"). None adapts it to each label: the cube root of how many times rarer it is. 1 treats all alike.
     class_weight : dict, "balanced" or None, default None
         Multiplies the cost of documents by their class.
     weight_prior : float, default 1.0
@@ -99,6 +104,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         loss: str = "hinge",
         cost: float | None = None,
         margin: float | None = None,
+        positive_weight: float | None = None,
         class_weight: Any = None,
         weight_prior: float = 1.0,
         n_gibbs: int = 2,
@@ -124,6 +130,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         self.loss = loss
         self.cost = cost
         self.margin = margin
+        self.positive_weight = positive_weight
         self.class_weight = class_weight
         self.weight_prior = weight_prior
         self.n_gibbs = n_gibbs
@@ -166,6 +173,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         weight = np.ones_like(targets)
         targets[~mask] = found
         weight[~mask] = labels.weights(known, self.class_weight)[:, None]
+        if not labels.binary and self.strategy != "ovo":
+            weight *= balance(targets, self.positive_weight)
         problems = split(self.strategy, labels, targets, weight)
         lessons = [self._lesson(problem, corpus) for problem in problems]
         seed = self._new_seed()
@@ -187,7 +196,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
 
     def _lesson(self, problem: Problem, corpus: Corpus) -> Lesson:
         documents = corpus if problem.rows is None else corpus.take(problem.rows)
-        return Lesson(documents, problem.targets, problem.weight, self._response(documents, problem.labels))
+        return Lesson(documents, problem.targets, problem.weight, self._response(documents, problem.targets))
 
     def _model(self, labels: Labels, runs: list[Run], response: Response, seed: int) -> MedLDAClassifier:
         """A fitted classifier of one of several models."""
@@ -238,15 +247,17 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         check_strategy(self.strategy)
         if self.loss not in ("hinge", "logistic"):
             raise ParameterError("loss", f'must be "hinge" or "logistic", not {self.loss!r}')
-        if self.margin is not None and not (isinstance(self.margin, numbers.Real) and 0 < float(self.margin) < np.inf):
-            raise ParameterError("margin", f"must be a positive number or None, not {self.margin!r}")
+        for name in ("margin", "positive_weight"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, numbers.Real) and 0 < float(value) < np.inf):
+                raise ParameterError(name, f"must be a positive number or None, not {value!r}")
 
-    def _response(self, corpus: Corpus, labels: Labels) -> Response:
+    def _response(self, corpus: Corpus, targets: NDArray[np.float64]) -> Response:
         settings: dict[str, float] = {} if self.cost is None else {"cost": float(self.cost)}
         if self.loss == "hinge":
+            labelled = float(np.mean(~np.isnan(targets[:, 0])))
             mean_length = corpus.n_tokens / max(int(np.count_nonzero(corpus.doc_lengths)), 1)
-            question = "one of many" if labels.one_of_many else "yes or no"
-            adapted = max(MARGIN_PER_TOKEN[question] * mean_length, SMALLEST_MARGIN)
+            adapted = max(MARGIN_PER_TOKEN * labelled * mean_length, SMALLEST_MARGIN)
             settings["margin"] = adapted if self.margin is None else float(self.margin)
         return RESPONSES[self.loss](**settings)
 
@@ -264,13 +275,23 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: (n_documents,) for two classes, else (n_documents, n_classes).
 
-        In units of the margin, averaged over the samples. For "ovo": the pairs that a class wins, and less than half of
-        a pair for the sum of its scores, which breaks ties (as scikit-learn's `OneVsOneClassifier`).
+        Hinge loss: in units of the margin, averaged over the samples. Logistic loss: the log odds of the averaged
+        probability. For "ovo": the pairs that a class wins, and less than half of a pair for the sum of its scores,
+        which breaks ties (as scikit-learn's `OneVsOneClassifier`).
         """
-        scores = np.concatenate([samples.mean(0) for samples in self._scores(X)], axis=1)
+        scores = np.concatenate([self._average(samples) for samples in self._scores(X)], axis=1)
         if self._votes:
             return vote(scores, len(self.classes_))
         return scores[:, 0] if self._labels.binary else scores
+
+    def _average(self, samples: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores of samples (samples, documents, tasks) as one, so that the likeliest label has the highest."""
+        if self.estimators_[0].response_.name == "hinge":
+            mean: NDArray[np.float64] = samples.mean(0)
+            return mean
+        p, q = expit(samples).mean(0), expit(-samples).mean(0)  # q = 1 − p, where p is near 1 too
+        odds: NDArray[np.float64] = np.log(np.maximum(p, TINY)) - np.log(np.maximum(q, TINY))
+        return odds
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels of new documents; an indicator matrix if y was one."""

@@ -139,3 +139,16 @@ def _one_each(labels: NDArray[Any]) -> NDArray[Any]:
         raise ParameterError("y", "must be one label per document, or an indicator matrix of 0 and 1")
     one: NDArray[Any] = column_or_1d(labels, warn=True)
     return one
+
+
+# Among so many documents without a label the few that have it would hardly be heard, and all labels be denied. Full
+# balance (1) overdoes it: most documents that get a rare label then do not have it.
+BALANCE = 1 / 3
+
+
+def balance(targets: NDArray[np.float64], positive_weight: float | None) -> NDArray[np.float64]:
+    """Weights (documents, tasks): those of documents with a label, 1 for the others."""
+    n_positive, n_negative = (targets > 0).sum(0), (targets < 0).sum(0)
+    rarity = np.maximum(n_negative, 1) / np.maximum(n_positive, 1)
+    of_label = np.maximum(rarity, 1.0) ** BALANCE if positive_weight is None else np.full(len(rarity), positive_weight)
+    return np.where(targets > 0, of_label, 1.0)

@@ -16,13 +16,15 @@ from topoi.state import State
 def add_document_shares(doc_ptr: Any, first: Any, last: Any, z: Any, alpha: Any, shares: Any) -> None:
     """Add θ of documents first … last − 1 to the rows of `shares`; an empty document adds the prior's mean."""
     alpha_sum = alpha.sum()
+    n_d = np.zeros(alpha.shape[0])
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
         norm = 1.0 / (hi - lo + alpha_sum)
-        for k in range(alpha.shape[0]):
-            shares[d, k] += alpha[k] * norm
         for i in range(lo, hi):
-            shares[d, z[i]] += norm
+            n_d[z[i]] += 1.0
+        for k in range(alpha.shape[0]):  # in float64, and rounded once
+            shares[d, k] += (n_d[k] + alpha[k]) * norm
+            n_d[k] = 0.0
 
 
 def add_shares(state: State, shares: NDArray[np.float32], pool: Pool) -> None:

@@ -25,26 +25,40 @@ from topoi._pool import Pool
 from topoi._rng import WEIGHTS, new_stream, normal
 from topoi.design import Design
 
+TASKS_AT_A_TIME = 16
+
 
 @kernel
 def coordinate_passes(
-    start: Any, doc: Any, share: Any, eta: Any, f: Any, kappa: Any, omega: Any, nu: Any, n_gibbs: Any, stream: Any
+    start: Any, doc: Any, share: Any, eta: Any, f: Any, kappa: Any, omega: Any, nu: Any, n_gibbs: Any, streams: Any
 ) -> None:
-    """`n_gibbs` passes over the weights `eta` of one task; updates eta and the scores f."""
+    """`n_gibbs` passes over the weights eta (K, tasks) of some tasks; updates eta and the scores f (documents, tasks).
+
+    Tasks are the inner loop: they do not see each other, and their numbers are neighbours in memory.
+    """
+    n_tasks = eta.shape[1]
+    precision, b, old, change = np.zeros(n_tasks), np.zeros(n_tasks), np.zeros(n_tasks), np.zeros(n_tasks)
     for _ in range(n_gibbs):
         for k in range(start.shape[0] - 1):
-            old = np.float64(eta[k])
-            precision = nu
-            b = 0.0
+            for task in range(n_tasks):
+                old[task] = eta[k, task]
+                precision[task] = nu
+                b[task] = 0.0
             for j in range(start[k], start[k + 1]):
                 d = doc[j]
                 x = np.float64(share[j])
-                precision += omega[d] * x * x
-                b += x * (kappa[d] - omega[d] * (f[d] - old * x))
-            eta[k] = b / precision + normal(stream) / math.sqrt(precision)
-            change = np.float64(eta[k]) - old
+                for task in range(n_tasks):
+                    w = np.float64(omega[d, task])
+                    precision[task] += w * x * x
+                    b[task] += x * (kappa[d, task] - w * (f[d, task] - old[task] * x))
+            for task in range(n_tasks):
+                eta[k, task] = b[task] / precision[task] + normal(streams[task]) / math.sqrt(precision[task])
+                change[task] = np.float64(eta[k, task]) - old[task]
             for j in range(start[k], start[k + 1]):
-                f[doc[j]] += change * share[j]
+                d = doc[j]
+                x = np.float64(share[j])
+                for task in range(n_tasks):
+                    f[d, task] += change[task] * x
 
 
 def draw_coordinate(
@@ -54,36 +68,44 @@ def draw_coordinate(
     """Move the weights eta (tasks, ≥ K) by coordinate Gibbs; f (documents, tasks) becomes their scores."""
     n_topics = len(design.start) - 1
 
-    def work(task: int) -> None:
-        stream = new_stream(seed, WEIGHTS, sweep, task)
-        score = _scores(design, eta[task])  # summed anew, lest rounding add up
+    def work(first: int) -> None:
+        tasks = slice(first, first + TASKS_AT_A_TIME)
+        by_topic = np.ascontiguousarray(eta[tasks, :n_topics].T)
+        streams = np.array([new_stream(seed, WEIGHTS, sweep, task) for task in range(len(eta))[tasks]])
+        score = _scores(design, by_topic)  # summed anew, lest rounding add up
         coordinate_passes(
-            design.start, design.doc, design.share, eta[task, :n_topics], score, kappa[:, task].astype(np.float64),
-            omega[:, task].astype(np.float64), nu, n_gibbs, stream,
+            design.start, design.doc, design.share, by_topic, score, np.ascontiguousarray(kappa[:, tasks]),
+            np.ascontiguousarray(omega[:, tasks]), nu, n_gibbs, streams,
         )  # fmt: skip
-        f[:, task] = score
+        eta[tasks, :n_topics] = by_topic.T
+        f[:, tasks] = score
 
-    pool.map(work, range(len(eta)))
+    pool.map(work, range(0, len(eta), TASKS_AT_A_TIME))
 
 
 @kernel
 def add_scores(start: Any, doc: Any, share: Any, eta: Any, f: Any) -> None:
-    """Equivalent to ``f += z̄ @ eta``."""
+    """Equivalent to ``f += z̄ @ eta`` for eta (K, tasks)."""
     for k in range(start.shape[0] - 1):
-        x = np.float64(eta[k])
         for j in range(start[k], start[k + 1]):
-            f[doc[j]] += x * share[j]
+            for task in range(eta.shape[1]):
+                f[doc[j], task] += np.float64(eta[k, task]) * share[j]
 
 
 def _scores(design: Design, eta: NDArray[np.float32]) -> NDArray[np.float64]:
-    f = np.zeros(design.n_documents)
+    f = np.zeros((design.n_documents, eta.shape[1]))
     add_scores(design.start, design.doc, design.share, eta, f)
     return f
 
 
 def scores(design: Design, eta: NDArray[np.float32], pool: Pool) -> NDArray[np.float64]:
     """f (documents, tasks) = z̄ η."""
-    return np.stack(pool.map(lambda task: _scores(design, eta[task]), range(len(eta))), axis=1)
+    n_topics = len(design.start) - 1
+
+    def work(first: int) -> NDArray[np.float64]:
+        return _scores(design, np.ascontiguousarray(eta[first : first + TASKS_AT_A_TIME, :n_topics].T))
+
+    return np.concatenate(pool.map(work, range(0, len(eta), TASKS_AT_A_TIME)), axis=1)
 
 
 def draw_exact(
@@ -103,6 +125,6 @@ def draw_exact(
         noise = np.array([normal(stream) for _ in range(n_topics)])
         half = solve_triangular(lower, b, lower=True)
         eta[task, :n_topics] = solve_triangular(lower, half + noise, lower=True, trans="T")
-        f[:, task] = _scores(design, eta[task])
+        f[:, task] = _scores(design, np.ascontiguousarray(eta[[task], :n_topics].T))[:, 0]
 
     pool.map(work, range(len(eta)))

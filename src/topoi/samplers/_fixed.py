@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from topoi._jit import kernel
-from topoi._rng import uniform
+from topoi._rng import branch, uniform
 from topoi._simd import draw_topic, draw_two, new_sums
 from topoi.samplers._document import (
     add_topic,
@@ -76,29 +76,33 @@ def sweep_dense(
 ) -> None:  # fmt: skip
     """Move every token of documents first … last − 1, weighing all topics: O(K) per token, vectorised.
 
-    Two documents are open at a time, a from its token `a` on and b; where one ends the next takes its place.
+    Two documents are open at a time, a from its token `a` on and b; where one ends the next takes its place. Each has a
+    stream of its own, so that it does not matter which two.
     """
     n_a, n_b = np.zeros(table.shape[1], table.dtype), np.zeros(table.shape[1], table.dtype)
     p_a, p_b = new_sums(alpha), new_sums(alpha)
     common = (alpha, table, offset, scale)
     a, a_end, b, b_end, d = 0, 0, 0, 0, first
+    stream_a, stream_b = stream, stream
     while True:
         while a == a_end and d < last:
             a, a_end = doc_ptr[d], doc_ptr[d + 1]
             count_document(z, a, a_end, n_a)
+            stream_a = branch(stream, d)
             d += 1
         while b == b_end and d < last:
             b, b_end = doc_ptr[d], doc_ptr[d + 1]
             count_document(z, b, b_end, n_b)
+            stream_b = branch(stream, d)
             d += 1
         n = min(a_end - a, b_end - b)
         if n == 0:
             break
-        move_two(words, a, b, n, z, stream, stream, n_a, n_b, p_a, p_b, *common)
+        move_two(words, a, b, n, z, stream_a, stream_b, n_a, n_b, p_a, p_b, *common)
         a += n
         b += n
-    move_one(words, a, a_end, z, stream, n_a, p_a, *common)
-    move_one(words, b, b_end, z, stream, n_b, p_b, *common)
+    move_one(words, a, a_end, z, stream_a, n_a, p_a, *common)
+    move_one(words, b, b_end, z, stream_b, n_b, p_b, *common)
 
 
 @kernel

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from topoi._jit import kernel
-from topoi._rng import uniform
+from topoi._rng import branch, uniform
 from topoi._simd import draw_topic, new_sums
 from topoi.samplers._document import count_document
 
@@ -84,13 +84,26 @@ def start_document(z: Any, lo: Any, hi: Any, kappa: Any, omega: Any, eta_t: Any,
 
 
 @kernel
+def term(eta_t: Any, a: Any, b: Any, m: Any, s: Any, t: Any, task: Any) -> Any:
+    """What one task adds to `difference`."""
+    change = np.float64(eta_t[t, task]) - eta_t[s, task]
+    return change * (a[task] - b[task] * (m[task] + 0.5 * change))
+
+
+@kernel
 def difference(eta_t: Any, a: Any, b: Any, m: Any, s: Any, t: Any) -> Any:
     """g(t; m⁻) − g(s; m⁻), where m still has the token at topic s."""
-    total = 0.0
-    for task in range(eta_t.shape[1]):
-        change = np.float64(eta_t[t, task]) - eta_t[s, task]
-        total += change * (a[task] - b[task] * (m[task] + 0.5 * change))
-    return total
+    # Four sums side by side: a single one would make every addition wait for the one before it.
+    sum_0, sum_1, sum_2, sum_3 = 0.0, 0.0, 0.0, 0.0
+    n_tasks = eta_t.shape[1]
+    for task in range(0, n_tasks - 3, 4):
+        sum_0 += term(eta_t, a, b, m, s, t, task)
+        sum_1 += term(eta_t, a, b, m, s, t, task + 1)
+        sum_2 += term(eta_t, a, b, m, s, t, task + 2)
+        sum_3 += term(eta_t, a, b, m, s, t, task + 3)
+    for task in range(n_tasks - n_tasks % 4, n_tasks):
+        sum_0 += term(eta_t, a, b, m, s, t, task)
+    return (sum_0 + sum_1) + (sum_2 + sum_3)
 
 
 @kernel
@@ -156,6 +169,7 @@ def sweep_tilted(
     moved = 0
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
+        own = stream if live else branch(stream, d)  # as the samplers without a tilt have it
         count_document(z, lo, hi, n_d)
         labelled = start_document(z, lo, hi, kappa[d], omega[d], eta_t, a, b, m)
         if not labelled:
@@ -177,13 +191,13 @@ def sweep_tilted(
                     n_k[old] -= 1
                     scale[old] = 1.0 / (n_k[old] + beta_sum)
                     tilted_scale[old] = scale[old] * tilt[old]
-                new = draw_topic(n_d, w, p, uniform(stream), alpha, table, offset, tilted_scale)
+                new = draw_topic(n_d, w, p, uniform(own), alpha, table, offset, tilted_scale)
                 if new < 0:
                     new = old
                 if labelled and new != old:
                     wanted += 1
                     log_ratio = difference(eta_t, a, b, m, old, new) + math.log(tilt[old] / tilt[new])
-                    if log_ratio >= 0.0 or uniform(stream) < math.exp(log_ratio):
+                    if log_ratio >= 0.0 or uniform(own) < math.exp(log_ratio):
                         moved += 1
                         move_scores(eta_t, m, old, new)
                     else:
