@@ -73,7 +73,7 @@ def hidden(train):
 def fitted(train):
     """Fitted classifiers by loss and kind of label."""
     return {
-        (loss, kind): classifier(kind, loss=loss).fit(train.X, getattr(train, kind))
+        (loss, kind): classifier(loss=loss).fit(train.X, getattr(train, kind))
         for loss in LOSSES
         for kind in ("two", "many", "several")
     }

@@ -41,12 +41,9 @@ class Documents:
         self.numbers = np.column_stack((self.number, -self.theta @ EFFECT**2))
 
 
-MARGIN = {"two": 4, "many": None, "several": 4}  # so short documents want a small one, unless classes are many
-
-
-def classifier(kind="many", **parameters):
+def classifier(**parameters):
     """Two chains: one may end in a mode where two topics are merged."""
-    given = {"n_topics": 8, "n_sweeps": 40, "n_samples": 5, "n_chains": 2, "random_state": 0, "margin": MARGIN[kind]}
+    given = {"n_topics": 8, "n_sweeps": 40, "n_samples": 5, "n_chains": 2, "random_state": 0}
     return MedLDAClassifier(**{**given, **parameters})
 
 

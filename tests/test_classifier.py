@@ -37,7 +37,7 @@ def test_five_classes(loss, fitted, test):
 def test_margin_by_default(train, test):
     """None takes the margin from the length of the documents, and scores are in its units."""
     model = classifier().fit(train.X, train.many)
-    assert model.response_.margin == pytest.approx(16)
+    assert model.response_.margin == pytest.approx(8)
     assert model.score(test.X, test.many) > 0.9
     scores = model.decision_function(train.X)[np.arange(len(train.X)), train.many]
     assert 0.3 < np.median(scores) < 3
@@ -48,7 +48,7 @@ def test_margin_by_default(train, test):
 def test_several_labels(form, loss, fitted, train, test):
     model = fitted[loss, "several"]
     if form is not np.asarray:
-        again = classifier("several", loss=loss).fit(train.X, form(train.several))
+        again = classifier(loss=loss).fit(train.X, form(train.several))
         assert again.decision_function(test.X).tobytes() == model.decision_function(test.X).tobytes()
         model = again
     assert model.classes_.tolist() == [0, 1, 2, 3, 4]
@@ -72,7 +72,7 @@ def test_labels_of_any_type(loss, fitted, train, test):
         assert (model.predict(test.X) == called[test.many]).mean() > 0.9
         assert model.score(test.X, called[test.many]) > 0.9
     for called in (np.array([False, True]), np.array(["no", "yes"]), np.array([-1, 1])):
-        model = classifier("two", loss=loss).fit(train.X, called[train.two])
+        model = classifier(loss=loss).fit(train.X, called[train.two])
         assert model.predict(test.X).dtype == called.dtype
         assert model.decision_function(test.X).tobytes() == two
         assert model.score(test.X, called[test.two]) > 0.9
@@ -112,7 +112,7 @@ def test_probabilities_of_one_label(kind, loss, fitted, test):
     assert clear.mean() > 0.5
     predicted = model.predict(test.X)
     np.testing.assert_array_equal(model.classes_[p.argmax(1)][clear], predicted[clear])
-    assert (model.classes_[p.argmax(1)] == predicted).mean() > 0.9
+    assert (model.classes_[p.argmax(1)] == predicted).mean() > 0.95
     assert (np.take_along_axis(p, getattr(test, kind)[:, None], 1)).mean() > 0.7  # truth is thought likely
 
 

@@ -18,7 +18,7 @@ from topoi.samplers import SAMPLERS
 def test_few_labels(loss, hidden, train, test):
     """Far better than guessing; the labels of the others are never looked at."""
     model = classifier(loss=loss).fit(train.X, train.many, unlabelled=hidden)
-    assert model.score(test.X, test.many) > 0.4  # guessing: 0.2
+    assert model.score(test.X, test.many) > 0.6  # guessing: 0.2
     expected = fitted_bytes(model, test.X)
     rng = np.random.default_rng(0)
     garbage = {
@@ -158,7 +158,7 @@ def test_good_labels(train, test):
     several[:20] = 0  # documents without any label: all negative
     several[:, 4] = 0  # a label of no document
     with pytest.warns(UserWarning, match="column 4 has no positive label"):
-        model = classifier("several").fit(train.X, several)
+        model = classifier().fit(train.X, several)
     assert not model.predict(test.X)[:, 4].any()
     assert f1_score(test.several[:, :4], model.predict(test.X)[:, :4], average="micro") > 0.8
     for parameters in ({"cost": 1}, {"cost": np.float32(2), "margin": np.int64(3)}, {"weight_prior": 10, "n_gibbs": 5}):
@@ -178,7 +178,7 @@ def test_columns_that_say_nothing(value, what, strategy, hidden, train, test):
     several = train.several.copy()
     several[~hidden, 1] = several[~hidden, 3] = value
     with pytest.warns(UserWarning, match=what) as caught:
-        model = classifier("several", strategy=strategy).fit(train.X, several, unlabelled=hidden)
+        model = classifier(strategy=strategy).fit(train.X, several, unlabelled=hidden)
     assert [str(warning.message) for warning in caught] == [
         f"y: column {column} has {what}; nothing can be learned for it" for column in (1, 3)
     ]

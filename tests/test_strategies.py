@@ -86,7 +86,7 @@ def test_coupled_probabilities():
 def learned(train):
     """Fitted classifiers of five classes by strategy and loss; margin 4, as binary models want it (see labelled)."""
     return {
-        (strategy, loss): classifier("two", strategy=strategy, loss=loss, n_jobs=2).fit(train.X, train.many)
+        (strategy, loss): classifier(strategy=strategy, loss=loss, n_jobs=2).fit(train.X, train.many)
         for strategy in N_MODELS
         for loss in LOSSES
     }
@@ -208,7 +208,7 @@ def test_same_bytes_for_any_number_of_threads(strategy, loss, train, test):
 
 
 def test_several_labels(train, test):
-    model = classifier("several", strategy="ovr").fit(train.X, train.several)
+    model = classifier(strategy="ovr").fit(train.X, train.several)
     assert len(model.estimators_) == 5
     predicted = model.predict(test.X)
     np.testing.assert_array_equal(predicted, model.decision_function(test.X) > 0)

@@ -24,11 +24,11 @@ from topoi.scores import Reason
 from topoi.strategies import Problem, check_strategy, couple, split, vote
 from topoi.supervised import Lesson, SupervisedEstimator, model_seed
 
-# The margin that suits a corpus grows with its documents' length: a token's pull is that of the whole document over
-# its length. Where few documents have a label, a strong pull would give them topics of their own, which documents
-# without labels, and new ones, never use (docs/supervised.md has measurements).
-MARGIN_PER_TOKEN = 0.2
-SMALLEST_MARGIN = 1.0
+# The margin (hinge) or cost (logistic) that suits a corpus grows with its documents' length: a token's pull is that of
+# the whole document over its length. Where few documents have a label, a strong pull would give them topics of their
+# own, which documents without labels, and new ones, never use (docs/supervised.md has measurements).
+PULL_PER_TOKEN = 0.2
+SMALLEST_PULL = 1.0
 TINY = np.finfo(float).tiny
 # What has no meaning for several models together.
 OF_ONE_MODEL = (
@@ -54,13 +54,15 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     loss : "hinge" or "logistic", default "hinge"
         MedLDA, or sLDA's logistic likelihood.
     cost : float or None, default None
-        c: weight of the labels against the words. None is 1.6 (hinge) or 16 (logistic).
+        c: weight of the labels against the words. None is 1.6 for the hinge loss, and adapts to the documents for the
+        logistic loss, as `margin` does.
     margin : float or None, default None
         ℓ, hinge only: by how much a document should be on its label's side. None adapts it to the mean length of the
         documents and to the share of them that have a label.
     positive_weight : float or None, default None
         Weight of the documents that have a label against those that do not, where there are more than two labels (not
-        for "ovo"). None adapts it to each label: the cube root of how many times rarer it is. 1 treats all alike.
+        for "ovo"). None adapts it to each label, the cube root of how many times rarer it is, for the hinge loss; for
+        the logistic loss, whose probabilities it would shift, it is 1, which treats all alike.
     class_weight : dict, "balanced" or None, default None
         Multiplies the cost of documents by their class.
     weight_prior : float, default 1.0
@@ -173,7 +175,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         weight = np.ones_like(targets)
         targets[~mask] = found
         weight[~mask] = labels.weights(known, self.class_weight)[:, None]
-        if not labels.binary and self.strategy != "ovo":
+        if not labels.binary and self.strategy != "ovo" and (self.loss == "hinge" or self.positive_weight is not None):
             weight *= balance(targets, self.positive_weight)
         problems = split(self.strategy, labels, targets, weight)
         lessons = [self._lesson(problem, corpus) for problem in problems]
@@ -254,11 +256,13 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
 
     def _response(self, corpus: Corpus, targets: NDArray[np.float64]) -> Response:
         settings: dict[str, float] = {} if self.cost is None else {"cost": float(self.cost)}
+        labelled = float(np.mean(~np.isnan(targets[:, 0])))
+        mean_length = corpus.n_tokens / max(int(np.count_nonzero(corpus.doc_lengths)), 1)
+        adapted = max(PULL_PER_TOKEN * labelled * mean_length, SMALLEST_PULL)
         if self.loss == "hinge":
-            labelled = float(np.mean(~np.isnan(targets[:, 0])))
-            mean_length = corpus.n_tokens / max(int(np.count_nonzero(corpus.doc_lengths)), 1)
-            adapted = max(MARGIN_PER_TOKEN * labelled * mean_length, SMALLEST_MARGIN)
             settings["margin"] = adapted if self.margin is None else float(self.margin)
+        else:
+            settings.setdefault("cost", adapted)
         return RESPONSES[self.loss](**settings)
 
     def _scores(self, X: Any) -> list[NDArray[np.float64]]:
