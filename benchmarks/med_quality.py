@@ -38,6 +38,10 @@ TASKS = {
         "papers ≈ 0.80, their C++ code 0.79–0.83, tomotopy sLDA 0.72–0.76, tf-idf + linear SVM 0.844",
         PAPERS | {"margin": 164.0, "n_sweeps": 20, "infer_sweeps": 10},
     ),
+    "binary, 5 chains": Task(
+        "binary", (10, 20, 50, 100), "0.82", "as above",
+        PAPERS | {"margin": 164.0, "n_sweeps": 20, "infer_sweeps": 10, "n_chains": 5},
+    ),
     "20 classes": Task(
         "20ng", (50, 100), "0.795 (K = 50), 0.79 (K = 100)",
         "LightMedLDA's C++ code 0.795 / 0.783, tomotopy sLDA 0.558, LDA then SVM 0.70, tf-idf + linear SVM 0.821",
