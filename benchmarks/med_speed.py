@@ -115,7 +115,7 @@ def whole_fit(name: str, n_topics: int, round_: int) -> dict[str, Any]:
 def ours(n_topics: int, seed: int) -> tuple[float, float, float]:
     data = newsgroups()
     model = MedLDAClassifier(n_topics, doc_topic_prior=6.4 / n_topics, random_state=seed, n_sweeps=PEER_SWEEPS)
-    model.fit(data.X[:200], data.y[:200] % 3)  # compiles
+    model.fit(data.X[::50], data.y[::50])  # compiles
     with (training := Stopwatch()):
         model.fit(data.X, data.y)
     with (testing := Stopwatch()):

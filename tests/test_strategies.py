@@ -178,7 +178,7 @@ def test_two_classes_are_one_model(loss, train, test):
 @pytest.mark.parametrize("strategy", N_MODELS)
 def test_a_model_is_a_binary_classifier(strategy, train, test, monkeypatch):
     """The bytes of a classifier fitted on its two classes alone, with the model's seed."""
-    given = {"n_chains": 2, "margin": None, "n_topics": 4, "n_sweeps": 8}
+    given = {"n_chains": 2, "margin": None, "n_topics": 4, "n_sweeps": 8, "positive_weight": 1.0}
     model = quick(strategy=strategy, **given)
     monkeypatch.setattr(model, "_new_seed", lambda: 77)
     model.fit(train.X, train.many)

@@ -440,15 +440,15 @@ MUTANTS = {
         response("logistic"), f"{R}.logistic", "polya_gamma(stream, c, f", "polya_gamma(stream, cost, f"),
     "squared: weight forgotten": (
         response("squared"), f"{R}.squared", "self.cost * weight[rows]", "self.cost * (weight[rows] > 0)"),
-    "coordinate: own part not removed": (coordinate, W, "(f[d] - old * x)", "f[d]"),
-    "coordinate: scores not kept": (coordinate, W, "f[doc[j]] += change * share[j]", "f[doc[j]] += 0.0"),
+    "coordinate: own part not removed": (coordinate, W, "(f[d, task] - old[task] * x)", "f[d, task]"),
+    "coordinate: scores not kept": (coordinate, W, "f[d, task] += change[task] * x", "f[d, task] += 0.0"),
     "coordinate: variance for deviation": (
-        coordinate, W, "normal(stream) / math.sqrt(precision)", "normal(stream) / precision"),
-    "coordinate: prior forgotten": (coordinate, W, "            precision = nu\n", "            precision = 1e-9\n"),
+        coordinate, W, "normal(streams[task]) / math.sqrt(precision[task])", "normal(streams[task]) / precision[task]"),
+    "coordinate: prior forgotten": (coordinate, W, "                precision[task] = nu\n", "                precision[task] = 1e-9\n"),
     "exact: factor not transposed": (exact, W, 'lower=True, trans="T")', "lower=True)"),
     "exact: prior twice": (exact, W, "nu * np.eye(n_topics)", "2 * nu * np.eye(n_topics)"),
     "exact: scores of the old weights": (
-        exact, W, "        f[:, task] = _scores(design, eta[task])\n", "        f[:, task] = 0\n"),
+        exact, W, "        f[:, task] = _scores(design, np.ascontiguousarray(eta[[task], :n_topics].T))[:, 0]\n", "        f[:, task] = 0\n"),
     "design: share by the wrong length": (
         design, "topoi.design", "share[at[k] - 1] /= hi - lo", "share[at[k] - 1] /= hi - lo + 1"),
     "design: place not advanced": (

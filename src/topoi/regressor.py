@@ -31,7 +31,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
     loss : "epsilon_insensitive" or "squared", default "epsilon_insensitive"
         MedLDA's loss, or sLDA's.
     cost : float or None, default None
-        c: weight of the targets against the words, in standardised units. None is 8, or 16 for the squared loss.
+        c: weight of the targets against the words, in standardised units. None is 8, or 4 for the squared loss.
     epsilon : float, default 0.001
         Errors up to ε cost nothing (in standard deviations of the target).
     held_out : float, default 0.0

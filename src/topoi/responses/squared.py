@@ -21,7 +21,7 @@ class Squared(Response):
     kind = "regression"
     loss_formula = "exp(−c (y − f)²/2)"
 
-    cost: float = 16.0
+    cost: float = 4.0
 
     def draw(
         self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int
