@@ -117,6 +117,7 @@ BAD_PARAMETERS = [
     *[("loss", value) for value in ("squared", "epsilon_insensitive", "Hinge", None, 3, ["hinge"])],
     *[("cost", value) for value in (0, -1, np.nan, np.inf, "1", "high", [1.0])],
     *[("margin", value) for value in (0, -1, np.nan, np.inf, "1", [1.0])],
+    *[("positive_weight", value) for value in (0, -1, np.nan, np.inf, "1", [1.0])],
     *[("weight_prior", value) for value in (0, -1, np.nan, np.inf, "1")],
     *[("n_gibbs", value) for value in (-1, 2.5, "2", None, np.nan)],
     *[("sampler", value) for value in ("gibbs", None, 3)],

@@ -368,5 +368,23 @@ def test_compiled_and_interpreted_draws_agree():
         np.testing.assert_allclose(interpreted, compiled, rtol=1e-15, atol=0.0)
 
 
+def test_branches():
+    """A branch is a stream of its own: a function of stream and number alone, uniform, and unlike its neighbours."""
+    stream = rng.new_stream(9, PURPOSE, 2, 3)
+    first = rng.branch(stream, 5)
+    rng.uniform(stream)  # what the parent has used does not matter
+    np.testing.assert_array_equal(rng.branch(stream, 5), first)
+    with np.errstate(over="ignore"):  # as copies of the package without the compiler run
+        np.testing.assert_array_equal(rng.branch.py_func(stream, 5), first)
+    keys = {
+        tuple(rng.branch(rng.new_stream(9, PURPOSE, sweep), number)) for sweep in range(20) for number in range(500)
+    }
+    assert len(keys) == 20 * 500
+    draws = np.array([[rng.uniform(s), rng.uniform(s)] for s in (rng.branch(stream, number) for number in range(N))])
+    assert accept(stats.kstest(draws[:, 0], "uniform").pvalue)
+    for a, b in ((draws[:, 0], draws[:, 1]), (draws[1:, 0], draws[:-1, 0])):
+        assert accept(stats.pearsonr(a, b).pvalue)
+
+
 def test_number_of_tests():
     assert len(judged) <= TESTS, f"raise TESTS: {len(judged)} p-values were judged"

@@ -290,20 +290,20 @@ def check_design(core, state):
     return design
 
 
-def check_coordinate(core, n_gibbs, nu=0.7, empty_topic=False):
+def check_coordinate(core, n_gibbs, nu=0.7, empty_topic=False, n_tasks=2):
     """Every weight is its conditional's mean given the others, plus its stream's normal by its standard deviation."""
-    state, kappa, omega = small_problem(empty_topic=empty_topic)
+    state, kappa, omega = small_problem(empty_topic=empty_topic, n_tasks=n_tasks)
     shares = dense_shares(state)
     design = check_design(core, state)
     rng = np.random.default_rng(42)
     k_all = state.n_topics
-    eta = np.zeros((2, pad(k_all)), np.float32)
-    eta[:, :k_all] = rng.normal(0, 2, (2, k_all))
-    f = np.full((state.corpus.n_documents, 2), np.nan)
+    eta = np.zeros((n_tasks, pad(k_all)), np.float32)
+    eta[:, :k_all] = rng.normal(0, 2, (n_tasks, k_all))
+    f = np.full((state.corpus.n_documents, n_tasks), np.nan)
     expected = eta[:, :k_all].astype(float)
     with Pool(1) as pool:
         core.weights.draw_coordinate(design, eta, f, kappa, omega, nu, n_gibbs, 43, 44, pool)
-    for task in range(2):
+    for task in range(n_tasks):
         stream = new_stream(43, WEIGHTS, 44, task)
         mean, precision = gaussian_of(shares, kappa[:, task], omega[:, task], nu)
         b = precision @ mean
