@@ -192,6 +192,29 @@ def test_safetensors_of_other_programs(metadata, tmp_path):
         TopicModel.load(tmp_path / "file")
 
 
+def test_failed_save_leaves_the_old_model(model, tmp_path, monkeypatch):
+    """A full disk: the error is told, the old file is whole, and nothing else is left behind."""
+    path = tmp_path / "model"
+    model.save(path)
+    before = path.read_bytes()
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        model.save(path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
+
+
+def test_saved_file_has_the_usual_rights(model, tmp_path):
+    """Not those of a scratch file, which only its owner may read."""
+    (tmp_path / "plain").write_bytes(b"")
+    model.save(tmp_path / "model")
+    assert (tmp_path / "model").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         TopicModel.load(tmp_path / "none")

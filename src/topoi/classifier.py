@@ -60,9 +60,9 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         ℓ, hinge only: by how much a document should be on its label's side. None adapts it to the mean length of the
         documents and to the share of them that have a label.
     positive_weight : float or None, default None
-        Weight of the documents that have a label against those that do not, where there are more than two labels (not
-        for "ovo"). None adapts it to each label, the cube root of how many times rarer it is, for the hinge loss; for
-        the logistic loss, whose probabilities it would shift, it is 1, which treats all alike.
+        Weight of the documents that have a label against those that do not, for three classes or more and for an
+        indicator matrix (not for "ovo"). None adapts it to each label, the cube root of how many times rarer it is,
+        for the hinge loss; for the logistic loss, whose probabilities it would shift, it is 1, which treats all alike.
     class_weight : dict, "balanced" or None, default None
         Multiplies the cost of documents by their class.
     weight_prior : float, default 1.0

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi._files import write_whole
 from topoi.errors import ParameterError, TopoiError
 from topoi.rows import TOPIC, Rows
 from topoi.state import State
@@ -106,8 +107,8 @@ class TopicModel:
         return str(w) if self.vocabulary is None else str(self.vocabulary[w])
 
     def save(self, path: str | Path) -> None:
-        """Write the model to one file."""
-        from safetensors.numpy import save_file
+        """Write the model to one file, all of it or nothing: a model saved there before stays if writing fails."""
+        from safetensors.numpy import save
 
         arrays = {"alpha": self.alpha, "beta": np.array([self.beta])}
         for name in ("counts", "last_counts"):
@@ -122,7 +123,7 @@ class TopicModel:
         }
         header["digest"] = _digest(header, arrays)
         # One entry: safetensors writes several in any order, and equal models should be equal files.
-        save_file(arrays, str(path), metadata={"topoi": json.dumps(header)})
+        write_whole(path, save(arrays, metadata={"topoi": json.dumps(header)}))
 
     @classmethod
     def load(cls, path: str | Path) -> TopicModel:
