@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import multiprocessing
 import os
@@ -63,10 +64,20 @@ def versions() -> dict[str, str]:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = "not installed"
-    from topoi._jit import source_stamp
-
-    found["topoi"] += f" (source {source_stamp()[:8]})"
+    found["topoi"] += f" (source {source_hash()})"
     return found
+
+
+def source_hash() -> str:
+    """Hash of every source file of topoi: a changed default changes a measurement as a changed kernel does."""
+    import topoi
+
+    package = Path(topoi.__path__[0])
+    digest = hashlib.blake2b(digest_size=4)
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 # ---- Time --------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 `@kernel` compiles a function on its first call (never at import), releases the GIL while it runs, and keeps the
 machine code on disk. Numba's own cache looks only at the file in which a function stands, so it would miss an edit
-of a helper in another file; ours is keyed by the source of the whole package.
+of a helper in another file; ours is keyed by the source of all files that have kernels and all that they import.
 
 With ``NUMBA_DISABLE_JIT=1`` a kernel is the plain Python function: slow, but the same draws to the bit.
 """
@@ -13,6 +13,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -34,11 +35,29 @@ USER_CACHE = {
 }.get(sys.platform, Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache"))
 
 
+def kernel_files(package: Path = PACKAGE) -> list[Path]:
+    """Source files of the package that could change the code of a kernel: where kernels stand, and what those import.
+
+    Modules are found by their names in the text, which may take one too many (a comment) but misses none.
+    """
+    text = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    todo = [path for path in text if "@kernel" in text[path]]
+    found: set[Path] = set()
+    while todo:
+        path = todo.pop()
+        if path not in found:
+            found.add(path)
+            for name in set(re.findall(r"\btopoi\.([\w.]+)", text[path])):
+                base = package.joinpath(*name.split("."))
+                todo += [file for file in (base.with_suffix(".py"), *base.rglob("*.py")) if file in text]
+    return sorted(found)
+
+
 @functools.cache
 def source_stamp() -> str:
-    """Hash of every source file of the package: what the compile cache is keyed by."""
+    """Hash of the source that kernels are made of: what the compile cache is keyed by."""
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in kernel_files():
         digest.update(path.relative_to(PACKAGE).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -1,0 +1,72 @@
+"""The compile cache: used again when nothing changed, never after an edit that a kernel could see."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from topoi._jit import PACKAGE, kernel_files
+
+HELPER = "from topoi._jit import kernel\n\n@kernel\ndef helper():\n    return {}\n"
+CALLER = "from topoi._jit import kernel\nfrom topoi._b import helper\n\n@kernel\ndef caller():\n    return helper()\n"
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A package of the name topoi with a kernel that calls a kernel of another file."""
+    package = tmp_path / "topoi"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "_jit.py").write_bytes((PACKAGE / "_jit.py").read_bytes())
+    (package / "_a.py").write_text(CALLER)
+    (package / "_b.py").write_text(HELPER.format(1))
+    return package
+
+
+def call(package: Path) -> tuple[int, int]:
+    """What the kernel returns in a new process, and how often its code was read from the cache."""
+    code = "from topoi._a import caller; print(caller(), sum(caller.stats.cache_hits.values()))"
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=package.parent, capture_output=True, text=True, check=True
+    )
+    value, hits = result.stdout.split()
+    return int(value), int(hits)
+
+
+def test_cached_until_a_helper_in_another_file_changes(package):
+    assert call(package) == (1, 0)
+    assert call(package) == (1, 1)
+    (package / "_b.py").write_text(HELPER.format(5))
+    assert call(package) == (5, 0)
+
+
+def test_other_files_do_not_matter(package):
+    call(package)
+    (package / "cli.py").write_text("from topoi._a import caller\n")
+    assert call(package) == (1, 1)
+
+
+def test_files_that_count(package):
+    (package / "inner").mkdir()
+    for name in ("__init__.py", "one.py"):
+        (package / "inner" / name).write_text("")
+    (package / "_b.py").write_text(HELPER.format(1) + "from topoi.inner import one\n")
+    (package / "cli.py").write_text("from topoi._a import caller\n")
+    names = {path.relative_to(package).as_posix() for path in kernel_files(package)}
+    assert names == {"_a.py", "_b.py", "_jit.py", "inner/__init__.py", "inner/one.py"}
+
+
+def test_every_import_of_a_file_that_counts_counts():
+    """What is found in the text is checked against Python's own parser."""
+    files = set(kernel_files())
+    assert len(files) > 30
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("topoi."):
+                base = PACKAGE.joinpath(*node.module.split(".")[1:])
+                assert base.with_suffix(".py") in files or base / "__init__.py" in files, (path, node.module)
+            assert not (isinstance(node, ast.ImportFrom) and node.level), path  # relative ones would be missed
