@@ -31,17 +31,30 @@ FLOOR_OF_PART = 4.0
 
 
 @kernel
-def fill_tilt(eta: Any, linear: Any, square: Any, n_topics: Any, floor: Any, tilt: Any) -> None:
-    """tilt[k] ∝ exp(Σ_l η_lk (linear_l − square_l η_lk)), largest 1, roughly: what is proposed is corrected as it is.
+def fill_curve(eta: Any, b: Any, curve: Any) -> None:
+    """curve[k] = ½ Σ_l b_l η_lk²: what the tilts of all parts of a document have in common."""
+    half = (0.5 * b).astype(curve.dtype)
+    curve[:] = 0
+    for task in range(eta.shape[0]):
+        weight = half[task]
+        for k in range(curve.shape[0]):
+            curve[k] += weight * (eta[task, k] * eta[task, k])
+
+
+@kernel
+def fill_tilt(eta: Any, linear: Any, curve: Any, n_topics: Any, floor: Any, tilt: Any) -> None:
+    """tilt[k] ∝ exp(Σ_l linear_l η_lk − curve_k), largest 1, roughly: what is proposed is corrected as it is.
 
     The exponential is (1 + x/256 + …)^256 by eight squarings: plain arithmetic, which vectorises.
     """
     width = tilt.shape[0]
     real = tilt.dtype.type  # constants of the table's type: the same arithmetic compiled and interpreted
-    tilt[:] = 0
+    for k in range(width):
+        tilt[k] = -curve[k]
     for task in range(eta.shape[0]):
+        slope = linear[task]
         for k in range(width):
-            tilt[k] += eta[task, k] * (linear[task] - square[task] * eta[task, k])
+            tilt[k] += slope * eta[task, k]
     best = tilt[0]
     for k in range(n_topics):  # without the padding, whose 0 may be far above all topics
         best = max(best, tilt[k])
@@ -120,12 +133,10 @@ def count_parts(n: Any, labelled: Any, part: Any) -> Any:
 
 
 @kernel
-def slopes(
-    z: Any, lo: Any, hi: Any, first: Any, step: Any, eta_t: Any, a: Any, b: Any, m: Any, linear: Any, square: Any
-) -> Any:
-    """The tilt Σ_l η_l (linear_l − square_l η_l) of the part first, first + step, … of a document, from its others.
+def slopes(z: Any, lo: Any, hi: Any, first: Any, step: Any, eta_t: Any, a: Any, b: Any, m: Any, linear: Any) -> Any:
+    """The tilt Σ_l η_l (linear_l − ½ b_l η_l) of the part first, first + step, … of a document, from its others.
 
-    Fills linear and square; returns the number of tokens in the part.
+    Fills linear; returns the number of tokens in the part.
     """
     n = hi - lo
     inside = (hi - first + step - 1) // step
@@ -139,7 +150,6 @@ def slopes(
     scale = 0.0 if inside == n else (1.0 if inside == 1 else n / (n - inside))
     for task in range(eta_t.shape[1]):
         linear[task] = a[task] - b[task] * linear[task] * scale
-        square[task] = 0.5 * b[task]
     return inside
 
 
@@ -164,7 +174,7 @@ def sweep_tilted(
     b = np.zeros(n_tasks)
     m = np.zeros(n_tasks)
     linear = np.zeros(n_tasks, table.dtype)
-    square = np.zeros(n_tasks, table.dtype)
+    curve = np.zeros(width, table.dtype)
     wanted = 0
     moved = 0
     for d in range(first, last):
@@ -172,14 +182,16 @@ def sweep_tilted(
         own = stream if live else branch(stream, d)  # as the samplers without a tilt have it
         count_document(z, lo, hi, n_d)
         labelled = start_document(z, lo, hi, kappa[d], omega[d], eta_t, a, b, m)
-        if not labelled:
+        if labelled:
+            fill_curve(eta, b, curve)
+        else:
             tilt[:] = 1.0
             tilted_scale[:] = scale
         n_parts = count_parts(hi - lo, labelled, part)
         for number in range(n_parts):
             if labelled:
-                inside = slopes(z, lo, hi, lo + number, n_parts, eta_t, a, b, m, linear, square)
-                fill_tilt(eta, linear, square, n_topics, FLOOR if inside == 1 else FLOOR_OF_PART, tilt)
+                inside = slopes(z, lo, hi, lo + number, n_parts, eta_t, a, b, m, linear)
+                fill_tilt(eta, linear, curve, n_topics, FLOOR if inside == 1 else FLOOR_OF_PART, tilt)
                 for k in range(width):
                     tilted_scale[k] = scale[k] * tilt[k]
             for i in range(lo + number, hi, n_parts):

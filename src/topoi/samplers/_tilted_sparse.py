@@ -18,7 +18,7 @@ from topoi._jit import kernel
 
 @kernel
 def fill_active(
-    z: Any, first: Any, hi: Any, step: Any, eta_t: Any, linear: Any, square: Any, floor: Any, n_d: Any, active: Any,
+    z: Any, first: Any, hi: Any, step: Any, eta_t: Any, linear: Any, b: Any, floor: Any, n_d: Any, active: Any,
     n: Any, inside: Any, tilt: Any,
 ) -> None:  # fmt: skip
     """Tilts of the topics active[:n] for the part first, first + step, … of a document; n_d counts all its tokens.
@@ -33,7 +33,7 @@ def fill_active(
         if n_d[k] > inside[k]:
             g = 0.0
             for task in range(eta_t.shape[1]):
-                g += eta_t[k, task] * (linear[task] - square[task] * eta_t[k, task])
+                g += eta_t[k, task] * (linear[task] - 0.5 * b[task] * eta_t[k, task])
             tilt[k] = g
             best = max(best, g)
     total = 0.0

@@ -41,6 +41,7 @@ from topoi.samplers._tilted import (
     FLOOR,
     FLOOR_OF_PART,
     difference,
+    fill_curve,
     fill_tilt,
     move_scores,
     slopes,
@@ -67,7 +68,7 @@ def sweep_exact(
     keep = np.zeros(n_topics)
     other = np.zeros(n_topics, np.int32)
     a, b, m = np.zeros(n_tasks), np.zeros(n_tasks), np.zeros(n_tasks)
-    linear, square = np.zeros(n_tasks, n_wk.dtype), np.zeros(n_tasks, n_wk.dtype)
+    linear, curve = np.zeros(n_tasks, n_wk.dtype), np.zeros(n_wk.shape[1], n_wk.dtype)
     alpha_sum = alpha_table.mass[0]
     steps = np.zeros((2, 3), np.int64)
     for d in range(first, last):
@@ -77,11 +78,13 @@ def sweep_exact(
         labelled = start_document(z, lo, hi, kappa[d], omega[d], eta_t, a, b, m)
         tables = labelled and uses(composition, EXP)
         halves = min(hi - lo, 2 if tables else 1)
+        if tables:
+            fill_curve(eta, b, curve)
         turn = 0
         for half in range(halves):
             if tables:
-                inside = slopes(z, lo, hi, lo + half, halves, eta_t, a, b, m, linear, square)
-                fill_tilt(eta, linear, square, n_topics, FLOOR if inside == 1 else FLOOR_OF_PART, tilt)
+                inside = slopes(z, lo, hi, lo + half, halves, eta_t, a, b, m, linear)
+                fill_tilt(eta, linear, curve, n_topics, FLOOR if inside == 1 else FLOOR_OF_PART, tilt)
                 make_exp_table(tilt, keep, other)
             for i in range(lo + half, hi, halves):
                 w = words[i]

@@ -23,7 +23,7 @@ from topoi._pool import Pool
 from topoi._rng import uniform
 from topoi.samplers._exp import DOC, EXP, WORD, choose_proposal, draw_exp, make_exp_table, uses
 from topoi.samplers._stale import draw_word, new_tables, ready, weight_word
-from topoi.samplers._tilted import FLOOR, difference, fill_tilt, move_scores, start_document
+from topoi.samplers._tilted import FLOOR, difference, fill_curve, fill_tilt, move_scores, start_document
 from topoi.samplers.light import propose_document
 from topoi.samplers.light_med import LARGEST, STEPS, LightMed
 from topoi.state import State
@@ -39,7 +39,7 @@ def sweep_published(
     n_topics = alpha.shape[0]
     n_tasks = eta_t.shape[1]
     n_d = np.zeros(n_topics, np.int32)
-    tilt = np.ones(n_wk.shape[1], n_wk.dtype)
+    tilt, curve = np.ones(n_wk.shape[1], n_wk.dtype), np.zeros(n_wk.shape[1], n_wk.dtype)
     keep = np.zeros(n_topics)
     other = np.zeros(n_topics, np.int32)
     a, b, m = np.zeros(n_tasks), np.zeros(n_tasks), np.zeros(n_tasks)
@@ -51,7 +51,8 @@ def sweep_published(
             n_d[z[i]] += 1
         labelled = start_document(z, lo, hi, kappa[d], omega[d], eta_t, a, b, m)
         if labelled and uses(composition, EXP):
-            fill_tilt(eta, (a - b * m).astype(tilt.dtype), (0.5 * b).astype(tilt.dtype), n_topics, FLOOR, tilt)
+            fill_curve(eta, b, curve)
+            fill_tilt(eta, (a - b * m).astype(tilt.dtype), curve, n_topics, FLOOR, tilt)
             make_exp_table(tilt, keep, other)
         turn = 0
         for i in range(lo, hi):

@@ -79,7 +79,7 @@ def sweep_documents(
     tilt = np.ones(n_topics)
     weight = np.zeros(n_topics)  # n_dk · tilt_k
     a, b, m = np.zeros(n_tasks), np.zeros(n_tasks), np.zeros(n_tasks)
-    linear, square = np.zeros(n_tasks), np.zeros(n_tasks)
+    linear = np.zeros(n_tasks)
     kept, wanted, moved = 0, 0, 0
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
@@ -88,9 +88,9 @@ def sweep_documents(
         n_parts = count_parts(hi - lo, labelled, part)
         for number in range(n_parts):
             if labelled:
-                size = slopes(z, lo, hi, lo + number, n_parts, eta_t, a, b, m, linear, square)
+                size = slopes(z, lo, hi, lo + number, n_parts, eta_t, a, b, m, linear)
                 floor = FLOOR if size == 1 else FLOOR_OF_PART
-                fill_active(z, lo + number, hi, n_parts, eta_t, linear, square, floor, n_d, active, n, inside, tilt)
+                fill_active(z, lo + number, hi, n_parts, eta_t, linear, b, floor, n_d, active, n, inside, tilt)
             for j in range(n):
                 weight[active[j]] = n_d[active[j]] * tilt[active[j]]
             for i in range(lo + number, hi, n_parts):
