@@ -83,7 +83,7 @@ def supervised(n_topics: int, part: int, n_gibbs: int, seed: int = 0) -> State:
     state = new_state(corpus(), np.full(n_topics, 6.4 / n_topics), 0.01, seed)
     response = RESPONSES["hinge"](cost=1.6, margin=64.0)
     state.supervision = new_supervision(response, signs(newsgroups().y), n_topics, n_gibbs=n_gibbs, part=part)
-    state.supervision.draw_auxiliary(state, 0, Pool(1))
+    state.supervision.refresh(state, Pool(1))
     return state
 
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.metrics import f1_score
 
 from topoi import ParameterError
+from topoi.labels import Labels
 from topoi.samplers import SAMPLERS
 
 
@@ -172,16 +173,22 @@ def test_good_labels(train, test):
     assert fitted_bytes(column, test.X) == fitted_bytes(quick().fit(train.X, train.many), test.X)
 
 
+def test_many_columns_that_say_nothing():
+    with pytest.warns(UserWarning, match=r"columns 1, 2, 3, 4, 5, 6, 7, 8, … \(19 in all\) have no") as caught:
+        Labels.of(np.eye(20, dtype=int)[:1].repeat(3, 0) * [[1], [0], [1]])
+    assert len(caught) == 1
+
+
 @pytest.mark.parametrize("strategy", ["multitask", "ovr"])
 @pytest.mark.parametrize(("value", "what"), [(0, "no positive label"), (1, "only positive labels")])
 def test_columns_that_say_nothing(value, what, strategy, hidden, train, test):
-    """A warning names each, also if other values are only in documents without a label."""
+    """One warning names all, also if other values are only in documents without a label."""
     several = train.several.copy()
     several[~hidden, 1] = several[~hidden, 3] = value
     with pytest.warns(UserWarning, match=what) as caught:
         model = classifier(strategy=strategy).fit(train.X, several, unlabelled=hidden)
     assert [str(warning.message) for warning in caught] == [
-        f"y: column {column} has {what}; nothing can be learned for it" for column in (1, 3)
+        f"y: columns 1, 3 have {what}; nothing can be learned there"
     ]
     assert (model.predict(test.X)[:, [1, 3]] == value).all()
 

@@ -38,8 +38,8 @@ from tilted_topics import (
 
 from topoi._pool import Pool
 from topoi.responses import RESPONSES
-from topoi.samplers import SAMPLERS
-from topoi.samplers._tilted import FLOOR, fill_tilt
+from topoi.samplers import SAMPLERS, _tilted
+from topoi.samplers._tilted import FLOOR
 from topoi.state import State, new_state, topic_counts
 from topoi.supervision import new_supervision
 
@@ -219,17 +219,20 @@ def test_compiled_is_interpreted(sampler, loss, small_corpus, plain_core):
     np.testing.assert_allclose(found[0].supervision.omega, found[1].supervision.omega, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("n_tasks", [1, 3, 4, 11])
 @pytest.mark.parametrize("real", [np.float64, np.float32])
-def test_table_compiled_is_interpreted(real, plain_core):
+def test_table_compiled_is_interpreted(real, n_tasks, plain_core):
     rng = np.random.default_rng(75)
-    eta = rng.normal(0, 3, (3, 16)).astype(np.float32)
-    linear, square = rng.normal(size=3).astype(real), rng.gamma(1, 0.2, 3).astype(real)
+    eta = rng.normal(0, 3, (n_tasks, 16)).astype(np.float32)
+    linear, b = rng.normal(size=n_tasks).astype(real), rng.gamma(1, 0.4, n_tasks)
     tables = np.zeros((2, 16), real)
     block = plain_core.samplers.SAMPLERS["partial"].tilted_block
-    plain = block.__globals__["sweep_tilted"].__wrapped__.__globals__["fill_tilt"]
-    for fill, table in zip((fill_tilt, plain), tables, strict=True):
-        fill(eta, linear, square, 16, FLOOR, table)
-    exponent = (eta * (linear[:, None] - square[:, None] * eta)).sum(0)
+    plain = block.__globals__["sweep_tilted"].__wrapped__.__globals__
+    for core, table in zip((vars(_tilted), plain), tables, strict=True):
+        curve = np.zeros(16, real)
+        core["fill_curve"](eta, b, curve)
+        core["fill_tilt"](eta, linear, curve, 16, FLOOR, table)
+    exponent = (eta * (linear[:, None] - 0.5 * b[:, None] * eta)).sum(0)
     np.testing.assert_allclose(tables[0], np.exp(exponent - exponent.max()), rtol=1e-4)
     np.testing.assert_allclose(tables[0], tables[1], rtol=4 * np.finfo(real).eps)
 
@@ -447,16 +450,16 @@ MUTANTS = {
     "coordinate: prior forgotten": (coordinate, W, "                precision[task] = nu\n", "                precision[task] = 1e-9\n"),
     "exact: factor not transposed": (exact, W, 'lower=True, trans="T")', "lower=True)"),
     "exact: prior twice": (exact, W, "nu * np.eye(n_topics)", "2 * nu * np.eye(n_topics)"),
-    "exact: scores of the old weights": (
-        exact, W, "        f[:, task] = _scores(design, np.ascontiguousarray(eta[[task], :n_topics].T))[:, 0]\n", "        f[:, task] = 0\n"),
     "design: share by the wrong length": (
         design, "topoi.design", "share[at[k] - 1] /= hi - lo", "share[at[k] - 1] /= hi - lo + 1"),
     "design: place not advanced": (
         design, "topoi.design", "                share[at[k]] = 0.0\n", "                share[at[k]] = 1.0\n"),
     "update: auxiliary variables of the old weights": (
         update(), "topoi.supervision", "        self.draw_auxiliary(state, 2 * state.sweep + 1, pool)\n", ""),
+    "update: scores of the old weights": (
+        update(), "topoi.supervision", "        fill_scores(design or design_of(state, pool), self.eta, self.f, pool)\n", ""),
     "update: scores of the old topics": (
-        weights_see_topics, "topoi.supervision", "        self.f[:] = scores(design, self.eta, pool)\n", ""),
+        weights_see_topics, "topoi.supervision", "        fill_scores(design, self.eta, self.f, pool)\n", ""),
 }  # fmt: skip
 
 

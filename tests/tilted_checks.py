@@ -301,6 +301,7 @@ def check_coordinate(core, n_gibbs, nu=0.7, empty_topic=False, n_tasks=2):
     eta[:, :k_all] = rng.normal(0, 2, (n_tasks, k_all))
     f = np.full((state.corpus.n_documents, n_tasks), np.nan)
     expected = eta[:, :k_all].astype(float)
+    check_scores(core, design, eta, f)
     with Pool(1) as pool:
         core.weights.draw_coordinate(design, eta, f, kappa, omega, nu, n_gibbs, 43, 44, pool)
     for task in range(n_tasks):
@@ -314,14 +315,15 @@ def check_coordinate(core, n_gibbs, nu=0.7, empty_topic=False, n_tasks=2):
     # Weights and shares are rounded to float32 (6e-8); a pass hands the error on, but less than tenfold.
     np.testing.assert_allclose(eta[:, :k_all], expected, rtol=1e-5, atol=1e-5)
     assert (eta[:, k_all:] == 0).all()
-    check_scores(core, design, eta, f)
 
 
 def check_scores(core, design, eta, f):
+    """Fills f with scores, and looks whether they are right."""
     expected = design.matrix() @ eta[:, : len(design.start) - 1].T.astype(float)
-    np.testing.assert_allclose(f, expected, rtol=1e-10, atol=1e-10)
+    f[:] = np.nan
     with Pool(1) as pool:
-        np.testing.assert_allclose(core.weights.scores(design, eta, pool), expected, rtol=1e-10, atol=1e-10)
+        core.weights.fill_scores(design, eta, f, pool)
+    np.testing.assert_allclose(f, expected, rtol=1e-10, atol=1e-10)
 
 
 def check_gaussian(draws, mean, precision):
@@ -343,12 +345,10 @@ def check_exact(core, n=2000, nu=0.7, empty_topic=False):
     k = state.n_topics
     draws = np.zeros((n, 2, k))
     eta = np.zeros((2, pad(k)), np.float32)
-    f = np.zeros((state.corpus.n_documents, 2))
     with Pool(1) as pool:
         for sweep in range(n):
-            core.weights.draw_exact(design, eta, f, kappa, omega, nu, 45, sweep, pool)
+            core.weights.draw_exact(design, eta, kappa, omega, nu, 45, sweep, pool)
             draws[sweep] = eta[:, :k]
-    check_scores(core, design, eta, f)
     assert (eta[:, k:] == 0).all()
     for task in range(2):
         check_gaussian(draws[:, task], *gaussian_of(shares, kappa[:, task], omega[:, task], nu))

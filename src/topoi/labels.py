@@ -68,11 +68,11 @@ class Labels:
         """What there is in checked labels."""
         if type_of_target(labels) == "multilabel-indicator":
             share = (labels > 0).mean(0)
-            for column in np.flatnonzero((share == 0) | (share == 1)):
-                what = "no positive label" if share[column] == 0 else "only positive labels"
-                warnings.warn(
-                    f"y: column {column} has {what}; nothing can be learned for it", UserWarning, stacklevel=4
-                )
+            for value, what in ((0, "no positive label"), (1, "only positive labels")):
+                columns = np.flatnonzero(share == value)
+                if len(columns):
+                    names = f"column {columns[0]} has" if len(columns) == 1 else f"columns {listed(columns)} have"
+                    warnings.warn(f"y: {names} {what}; nothing can be learned there", UserWarning, stacklevel=4)
             return cls(np.arange(labels.shape[1]), True)
         classes = np.unique(_one_each(labels))
         if len(classes) < 2:
@@ -89,14 +89,15 @@ class Labels:
         """Whether three labels or more compete."""
         return not self.several and len(self.classes) > 2
 
-    def targets(self, labels: NDArray[Any]) -> NDArray[np.float64]:
+    def targets(self, labels: NDArray[Any]) -> NDArray[np.float32]:
         """−1 and +1 (documents, tasks)."""
         if self.several:
-            return np.where(labels > 0, 1.0, -1.0)
-        labels = labels.ravel()
-        if self.binary:
-            return np.where(labels == self.classes[1], 1.0, -1.0)[:, None]
-        return np.where(labels[:, None] == self.classes[None, :], 1.0, -1.0)
+            chosen = labels > 0
+        elif self.binary:
+            chosen = (labels.ravel() == self.classes[1])[:, None]
+        else:
+            chosen = labels.ravel()[:, None] == self.classes[None, :]
+        return np.where(chosen, np.float32(1), np.float32(-1))
 
     def weights(self, labels: NDArray[Any], class_weight: Any) -> NDArray[np.float64]:
         """Weight of the cost of every document, from `class_weight`."""
@@ -134,6 +135,12 @@ class Labels:
         return labels
 
 
+def listed(numbers: NDArray[Any], most: int = 8) -> str:
+    """Numbers as text; where there are many, the first few and how many there are."""
+    few = ", ".join(map(str, numbers[:most]))
+    return few if len(numbers) <= most else f"{few}, … ({len(numbers)} in all)"
+
+
 def _one_each(labels: NDArray[Any]) -> NDArray[Any]:
     if labels.ndim > 1 and labels.shape[1] != 1:
         raise ParameterError("y", "must be one label per document, or an indicator matrix of 0 and 1")
@@ -146,9 +153,9 @@ def _one_each(labels: NDArray[Any]) -> NDArray[Any]:
 BALANCE = 1 / 3
 
 
-def balance(targets: NDArray[np.float64], positive_weight: float | None) -> NDArray[np.float64]:
+def balance(targets: NDArray[Any], positive_weight: float | None) -> NDArray[np.float32]:
     """Weights (documents, tasks): those of documents with a label, 1 for the others."""
     n_positive, n_negative = (targets > 0).sum(0), (targets < 0).sum(0)
     rarity = np.maximum(n_negative, 1) / np.maximum(n_positive, 1)
     of_label = np.maximum(rarity, 1.0) ** BALANCE if positive_weight is None else np.full(len(rarity), positive_weight)
-    return np.where(targets > 0, of_label, 1.0)
+    return np.where(targets > 0, of_label.astype(np.float32), np.float32(1))

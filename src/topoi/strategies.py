@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,8 @@ class Problem:
     """
 
     rows: NDArray[np.int64] | None
-    targets: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    targets: NDArray[Any]
+    weight: NDArray[Any]
     labels: Labels
 
 
@@ -41,7 +42,7 @@ def check_strategy(strategy: object) -> None:
         raise ParameterError("strategy", f"must be one of {choices}, not {strategy!r}")
 
 
-def split(strategy: str, labels: Labels, targets: NDArray[np.float64], weight: NDArray[np.float64]) -> list[Problem]:
+def split(strategy: str, labels: Labels, targets: NDArray[Any], weight: NDArray[Any]) -> list[Problem]:
     """The problems that a strategy makes of the targets (documents, tasks) of all classes.
 
     Two classes are one problem whatever the strategy.
@@ -64,7 +65,7 @@ def split(strategy: str, labels: Labels, targets: NDArray[np.float64], weight: N
     return problems
 
 
-def _column(values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+def _column(values: NDArray[Any], k: int) -> NDArray[Any]:
     return np.ascontiguousarray(values[:, k : k + 1])
 
 

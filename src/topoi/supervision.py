@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi._pool import Pool
 from topoi._simd import pad
-from topoi.design import design_of
+from topoi.design import Design, design_of
 from topoi.responses.base import Response
-from topoi.weights import draw_coordinate, draw_exact, scores
+from topoi.weights import draw_coordinate, draw_exact, fill_scores
 
 if TYPE_CHECKING:
     from topoi.state import State
@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 class Supervision:
     """Targets `y` (documents, tasks; NaN where there is none) with the variables of the chain that belong to them.
 
+    Labels, −1 and +1, are float32: with hundreds of tasks these arrays are the largest of a fit.
     `eta` (tasks, K padded) are the weights, `f` their scores, `kappa` and `omega` the auxiliary variables. `n_gibbs`
     passes of coordinate Gibbs move the weights; 0 means exact draws by Cholesky. `nu` is the prior precision of a
     weight. `part` is the number of tokens that share a table of tilts (see samplers/_tilted.py).
     """
 
     response: Response
-    y: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    y: NDArray[Any]
+    weight: NDArray[Any]
     eta: NDArray[np.float32]
-    f: NDArray[np.float64]
+    f: NDArray[Any]
     kappa: NDArray[np.float32]
     omega: NDArray[np.float32]
     nu: float = 1.0
@@ -56,33 +57,41 @@ class Supervision:
     def update(self, state: State, pool: Pool) -> None:
         """After a sweep over the topics: auxiliary variables, weights, and auxiliary variables for the new weights."""
         design = design_of(state, pool)
-        self.f[:] = scores(design, self.eta, pool)
+        fill_scores(design, self.eta, self.f, pool)
         self.draw_auxiliary(state, 2 * state.sweep, pool)
-        common = (design, self.eta, self.f, self.kappa, self.omega, self.nu)
+        given = (self.kappa, self.omega, self.nu)
         if self.n_gibbs == 0:
-            draw_exact(*common, state.seed, state.sweep, pool)
+            draw_exact(design, self.eta, *given, state.seed, state.sweep, pool)
         else:
-            draw_coordinate(*common, self.n_gibbs, state.seed, state.sweep, pool)
+            draw_coordinate(design, self.eta, self.f, *given, self.n_gibbs, state.seed, state.sweep, pool)
+        self.refresh(state, pool, design)
+
+    def refresh(self, state: State, pool: Pool, design: Design | None = None) -> None:
+        """Scores and auxiliary variables of the topics and weights as they are: before a run, and after every sweep.
+
+        They follow from topics, weights and the number of sweeps to the bit, so a checkpoint need not hold them.
+        """
+        fill_scores(design or design_of(state, pool), self.eta, self.f, pool)
         self.draw_auxiliary(state, 2 * state.sweep + 1, pool)
 
 
 def new_supervision(
     response: Response,
-    y: NDArray[np.float64],
+    y: NDArray[Any],
     n_topics: int,
-    weight: NDArray[np.float64] | None = None,
+    weight: NDArray[Any] | None = None,
     nu: float = 1.0,
     n_gibbs: int = 2,
     part: int = 8,
 ) -> Supervision:
     """Supervision with weights 0, before the first draw of its auxiliary variables."""
-    y = np.asarray(y, np.float64)
+    y = np.asarray(y, np.float32 if np.asarray(y).dtype == np.float32 else np.float64)
     return Supervision(
         response,
         y,
         np.ones_like(y) if weight is None else weight,
         np.zeros((y.shape[1], pad(n_topics)), np.float32),
-        np.zeros(y.shape),
+        np.zeros_like(y),
         np.zeros(y.shape, np.float32),
         np.zeros(y.shape, np.float32),
         nu,

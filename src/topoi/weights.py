@@ -7,8 +7,7 @@
     η_k | rest ~ N( (Σ_d z̄_dk (κ_d − ω_d (f_d − η_k z̄_dk))) / p, 1/p ),    p = ν + Σ_d ω_d z̄_dk²
 
 with the scores f kept up to date, so that a pass costs O(non-zeros of z̄) (LightMedLDA §3.2). Tasks are independent:
-they run in parallel, each with its own stream. Weights are rounded to float32, as the topic kernels read them, and the
-scores are those of the rounded weights.
+they run in parallel, each with its own stream. Weights are rounded to float32, as the topic kernels read them.
 """
 
 from __future__ import annotations
@@ -62,23 +61,22 @@ def coordinate_passes(
 
 
 def draw_coordinate(
-    design: Design, eta: NDArray[np.float32], f: NDArray[np.float64], kappa: NDArray[Any], omega: NDArray[Any],
+    design: Design, eta: NDArray[np.float32], f: NDArray[Any], kappa: NDArray[Any], omega: NDArray[Any],
     nu: float, n_gibbs: int, seed: int, sweep: int, pool: Pool,
 ) -> None:  # fmt: skip
-    """Move the weights eta (tasks, ≥ K) by coordinate Gibbs; f (documents, tasks) becomes their scores."""
+    """Move the weights eta (tasks, ≥ K) by coordinate Gibbs; f (documents, tasks) has their scores before."""
     n_topics = len(design.start) - 1
 
     def work(first: int) -> None:
         tasks = slice(first, first + TASKS_AT_A_TIME)
         by_topic = np.ascontiguousarray(eta[tasks, :n_topics].T)
         streams = np.array([new_stream(seed, WEIGHTS, sweep, task) for task in range(len(eta))[tasks]])
-        score = _scores(design, by_topic)  # summed anew, lest rounding add up
+        score = f[:, tasks].astype(np.float64)
         coordinate_passes(
             design.start, design.doc, design.share, by_topic, score, np.ascontiguousarray(kappa[:, tasks]),
             np.ascontiguousarray(omega[:, tasks]), nu, n_gibbs, streams,
         )  # fmt: skip
         eta[tasks, :n_topics] = by_topic.T
-        f[:, tasks] = score
 
     pool.map(work, range(0, len(eta), TASKS_AT_A_TIME))
 
@@ -92,27 +90,25 @@ def add_scores(start: Any, doc: Any, share: Any, eta: Any, f: Any) -> None:
                 f[doc[j], task] += np.float64(eta[k, task]) * share[j]
 
 
-def _scores(design: Design, eta: NDArray[np.float32]) -> NDArray[np.float64]:
-    f = np.zeros((design.n_documents, eta.shape[1]))
-    add_scores(design.start, design.doc, design.share, eta, f)
-    return f
-
-
-def scores(design: Design, eta: NDArray[np.float32], pool: Pool) -> NDArray[np.float64]:
-    """f (documents, tasks) = z̄ η."""
+def fill_scores(design: Design, eta: NDArray[np.float32], f: NDArray[Any], pool: Pool) -> None:
+    """Fill f (documents, tasks) with z̄ η."""
     n_topics = len(design.start) - 1
 
-    def work(first: int) -> NDArray[np.float64]:
-        return _scores(design, np.ascontiguousarray(eta[first : first + TASKS_AT_A_TIME, :n_topics].T))
+    def work(first: int) -> None:
+        tasks = slice(first, first + TASKS_AT_A_TIME)
+        by_topic = np.ascontiguousarray(eta[tasks, :n_topics].T)
+        score = np.zeros((design.n_documents, by_topic.shape[1]))
+        add_scores(design.start, design.doc, design.share, by_topic, score)
+        f[:, tasks] = score
 
-    return np.concatenate(pool.map(work, range(0, len(eta), TASKS_AT_A_TIME)), axis=1)
+    pool.map(work, range(0, len(eta), TASKS_AT_A_TIME))
 
 
 def draw_exact(
-    design: Design, eta: NDArray[np.float32], f: NDArray[np.float64], kappa: NDArray[Any], omega: NDArray[Any],
-    nu: float, seed: int, sweep: int, pool: Pool,
+    design: Design, eta: NDArray[np.float32], kappa: NDArray[Any], omega: NDArray[Any], nu: float, seed: int,
+    sweep: int, pool: Pool,
 ) -> None:  # fmt: skip
-    """Draw the weights of every task from their Gaussian by Cholesky; f becomes their scores."""
+    """Draw the weights of every task from their Gaussian by Cholesky."""
     shares = design.matrix()
     n_topics = shares.shape[1]
 
@@ -125,6 +121,5 @@ def draw_exact(
         noise = np.array([normal(stream) for _ in range(n_topics)])
         half = solve_triangular(lower, b, lower=True)
         eta[task, :n_topics] = solve_triangular(lower, half + noise, lower=True, trans="T")
-        f[:, task] = _scores(design, np.ascontiguousarray(eta[[task], :n_topics].T))[:, 0]
 
     pool.map(work, range(len(eta)))
