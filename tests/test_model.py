@@ -12,8 +12,9 @@ from safetensors.numpy import load_file, save_file
 from scipy import sparse
 
 from topoi import LDA, Corpus, TopicModel, TopoiError
-from topoi.model import ModelError, sample_counts
+from topoi.model import sample_counts
 from topoi.state import new_state, topic_counts
+from topoi.store import ModelError
 
 WORDS = [f"wört {w}\n" for w in range(30)]
 
@@ -117,10 +118,10 @@ def test_large_indices_come_back(model, tmp_path):
 def test_nothing_in_the_file_could_run(file):
     """safetensors and JSON: other tools can read the arrays."""
     arrays = load_file(file)
-    assert {"alpha", "beta", "counts.data", "last_counts.indptr"} <= set(arrays)
+    assert {"alpha", "counts.data", "last_counts.indptr"} <= set(arrays)
     (length,) = struct.unpack("<Q", file.read_bytes()[:8])
     header = json.loads(file.read_bytes()[8 : 8 + length])
-    assert json.loads(header["__metadata__"]["topoi"])["format"] == "topoi-topic-model"
+    assert json.loads(header["__metadata__"]["topoi"])["format"] == "topoi"
 
 
 def damages(data, n):
@@ -180,8 +181,8 @@ def test_foreign_files(content, tmp_path):
     "metadata",
     [
         None, {}, {"topoi": ""}, {"topoi": "[]"}, {"topoi": "3"}, {"topoi": "null"}, {"topoi": "{"},
-        {"topoi": "{}"}, {"topoi": '{"format": "topoi-topic-model", "version": 1}'},
-        {"topoi": '{"format": "topoi-topic-model", "version": 2}'}, {"topoi": '{"format": "x", "version": 1}'},
+        {"topoi": "{}"}, {"topoi": '{"format": "topoi", "version": 1}'},
+        {"topoi": '{"format": "topoi", "version": 2}'}, {"topoi": '{"format": "x", "version": 1}'},
         {"topoi": "[" * 100_000},
     ],
     ids=range(12),

@@ -5,15 +5,17 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from topoi._version import __version__
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from topoi.classifier import MedLDAClassifier
     from topoi.corpus import Corpus
     from topoi.errors import CorpusError, ParameterError, TopoiError
     from topoi.estimators import LDA, InterruptedFitWarning
     from topoi.model import TopicModel
     from topoi.regressor import MedLDARegressor
-
-__version__ = "0.1.0"
 
 # Where each public name lives. Nothing is imported before it is asked for: `import topoi` loads neither numba nor
 # scikit-learn.
@@ -39,6 +41,8 @@ __all__ = [
     "ParameterError",
     "TopicModel",
     "TopoiError",
+    "__version__",
+    "load",
     "samplers_table",
 ]
 
@@ -53,6 +57,15 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def load(path: str | Path) -> Any:
+    """Read a fitted estimator, of whichever class, that its `save` wrote. Nothing in the file is run."""
+    for name in ("LDA", "MedLDAClassifier", "MedLDARegressor"):  # a file may hold any of them
+        importlib.import_module(_HOME[name])
+    from topoi.saved import Savable
+
+    return Savable.load(path)
 
 
 def samplers_table() -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from topoi.model import TopicModel
 from topoi.responses import RESPONSES, Response
 from topoi.run import Callback, Run
 from topoi.scores import Reason
+from topoi.store import ModelError
 from topoi.strategies import Problem, check_strategy, couple, split, vote
 from topoi.supervised import Lesson, SupervisedEstimator, model_seed
 
@@ -32,7 +33,7 @@ SMALLEST_PULL = 1.0
 TINY = np.finfo(float).tiny
 # What has no meaning for several models together.
 OF_ONE_MODEL = (
-    "model_", "chains_", "log_joint_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "response_", "_chains",
+    "model_", "chains_", "log_joint_", "traces_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "response_", "_chains",
     "_seed",
 )  # fmt: skip
 
@@ -86,15 +87,21 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     estimators_ : list of MedLDAClassifier
         The binary models of "ovr" (in the order of `classes_`) and "ovo" (pairs (0, 1), (0, 2), …), each a fitted
         classifier; the classifier itself where one model serves all.
-    components_, doc_topic_, model_, chains_, log_joint_, rhat_, n_sweeps_, stopped_
+    components_, doc_topic_, model_, chains_, log_joint_, traces_, rhat_, n_sweeps_, stopped_
         As for `LDA`.
 
     Several models: their topics stand side by side, in the order of `estimators_`, in `components_`, `transform` (where
     the shares of each model sum to 1), `top_words`, and the columns of `topic_weights_`, which are 0 for the topics of
     other models. `rhat_` is the largest, `n_sweeps_` the fewest. What belongs to one model (`model_`, `chains_`,
-    `log_joint_`, `response_`, the priors; for "ovo" also `doc_topic_` and `explain`) is that of `estimators_[i]`.
+    `log_joint_`, `traces_`, `response_`, the priors; for "ovo" also `doc_topic_` and `explain`) is that of `estimators_[i]`.
     """
 
+    _fitted: ClassVar = SupervisedEstimator._fitted | {
+        "_labels": Labels,
+        "classes_": NDArray[Any],
+        "_fitted_strategy": str,
+        "_several": list,
+    }
     _several: list[MedLDAClassifier]  # the models, where there are several
     _fitted_strategy: str  # whatever `strategy` was set to since
 
@@ -170,10 +177,12 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         mask = check_mask(unlabelled, corpus.n_documents)
         known = check_labels(y, corpus.n_documents, mask)
         labels = Labels.of(known)
-        found = labels.targets(known)
-        targets = np.full((corpus.n_documents, found.shape[1]), np.nan)
+        targets = labels.targets(known)
+        if mask.any():
+            found = targets
+            targets = np.full((corpus.n_documents, found.shape[1]), np.nan, found.dtype)
+            targets[~mask] = found
         weight = np.ones_like(targets)
-        targets[~mask] = found
         weight[~mask] = labels.weights(known, self.class_weight)[:, None]
         if not labels.binary and self.strategy != "ovo" and (self.loss == "hinge" or self.positive_weight is not None):
             weight *= balance(targets, self.positive_weight)
@@ -244,6 +253,25 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     def _parts(self) -> list[tuple[TopicModel, int]]:
         return [(model.model_, model._seed) for model in self.estimators_]
 
+    @property
+    def _n_tasks(self) -> int:
+        return 1 if self._labels.binary else len(self.classes_)
+
+    def _check_fitted(self) -> None:
+        if self.classes_.ndim != 1 or self.classes_ is not self._labels.classes or len(self.classes_) < 1:
+            raise ModelError("classes_ must be those of the labels")
+        models = self.__dict__.get("_several")
+        if models is None:
+            super()._check_fitted()
+            return
+        n = len(self.classes_)
+        expected = {"ovr": n, "ovo": n * (n - 1) // 2}.get(self._fitted_strategy)
+        if len(models) != expected or not all(
+            isinstance(one, MedLDAClassifier) and one._labels.binary and one.n_features_in_ == self.n_features_in_
+            for one in models
+        ):
+            raise ModelError(f"{self._fitted_strategy!r} needs {expected} binary models")
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_strategy(self.strategy)
@@ -254,7 +282,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             if value is not None and not (isinstance(value, numbers.Real) and 0 < float(value) < np.inf):
                 raise ParameterError(name, f"must be a positive number or None, not {value!r}")
 
-    def _response(self, corpus: Corpus, targets: NDArray[np.float64]) -> Response:
+    def _response(self, corpus: Corpus, targets: NDArray[Any]) -> Response:
         settings: dict[str, float] = {} if self.cost is None else {"cost": float(self.cost)}
         labelled = float(np.mean(~np.isnan(targets[:, 0])))
         mean_length = corpus.n_tokens / max(int(np.count_nonzero(corpus.doc_lengths)), 1)

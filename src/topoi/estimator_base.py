@@ -25,6 +25,7 @@ from topoi.model import TopicModel, check_whole
 from topoi.plan import check_sampler, make_plan
 from topoi.progress import progress_bar
 from topoi.run import Callback, Rules, Run, Schedule, run
+from topoi.saved import Savable
 from topoi.state import new_state
 from topoi.supervision import Supervision
 
@@ -43,7 +44,7 @@ class Job:
     base: NDArray[Any] | None = None
 
 
-class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What all estimators share: parameters of the same names, input as a corpus, runs, topics and `transform`."""
 
     n_topics: int
@@ -92,7 +93,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 state = new_state(job.corpus, alpha, beta, seed, job.base)
                 if job.supervise is not None:
                     state.supervision = job.supervise()
-                    state.supervision.draw_auxiliary(state, 0, inner)
+                    state.supervision.refresh(state, inner)
                 return run(
                     state, plans[model], schedule, rules, inner, callbacks, lambda: interrupt.requested, number, model
                 )
@@ -117,6 +118,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.doc_topic_ = best.doc_topic
         self.doc_topic_prior_ = best.model.alpha
         self.topic_word_prior_ = best.model.beta
+        self.traces_ = [np.column_stack((result.trace.sweep, result.trace.log_joint)) for result in runs]
         self.log_joint_ = np.column_stack((best.trace.sweep, best.trace.log_joint))
         self.n_sweeps_ = best.n_sweeps
         self.stopped_ = best.stopped

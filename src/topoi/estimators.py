@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +13,7 @@ from topoi.errors import ParameterError
 from topoi.estimator_base import InterruptedFitWarning, Job, TopicEstimator, chain_seed
 from topoi.priors import resolve_alpha, resolve_beta
 from topoi.run import Callback, Schedule
+from topoi.saved import Savable
 
 __all__ = ["LDA", "InterruptedFitWarning"]
 
@@ -69,6 +70,8 @@ class LDA(TopicEstimator):
         The counts behind them, to save or to explore.
     log_joint_ : array (n_evaluations, 2)
         Sweep and log p(words, topics) over the run.
+    traces_ : list of arrays (n_evaluations, 2)
+        The same of every chain.
     doc_topic_prior_, topic_word_prior_
         α and β as used or learned.
     n_sweeps_, stopped_ : int, str
@@ -84,6 +87,8 @@ class LDA(TopicEstimator):
     >>> lda.transform(X).shape
     (4, 2)
     """
+
+    _fitted: ClassVar = Savable._fitted | {"_batches": int}
 
     def __init__(
         self,

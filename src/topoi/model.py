@@ -1,13 +1,10 @@
 """The fitted arrays: word–topic counts summed over the kept samples, the priors, and what follows from them.
 
-Counts are kept sparse: a word has few topics, so that a model of 1,000 topics takes megabytes. A file is one
-safetensors file: arrays and a JSON header, nothing that could run.
+Counts are kept sparse: a word has few topics, so that a model of 1,000 topics takes megabytes.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi._files import write_whole
-from topoi.errors import ParameterError, TopoiError
+from topoi import store
+from topoi.errors import ParameterError
 from topoi.rows import TOPIC, Rows
 from topoi.state import State
-
-FORMAT = "topoi-topic-model"
-VERSION = 1
+from topoi.store import ModelError, Stored
 
 
 def check_whole(name: str, value: Any, least: int | None = 1) -> None:
@@ -106,72 +101,31 @@ class TopicModel:
         """Word number w, as text."""
         return str(w) if self.vocabulary is None else str(self.vocabulary[w])
 
+    def check(self) -> None:
+        """Raise unless the parts fit together."""
+        shape = (self.counts.shape[0], len(self.alpha))
+        if self.alpha.ndim != 1 or not shape[1] or not (np.isfinite(self.alpha) & (self.alpha > 0)).all():
+            raise ModelError("alpha must be positive numbers, one per topic")
+        if not 0 < self.beta < np.inf or self.n_samples < 1:
+            raise ModelError("beta must be positive, and there must be a sample")
+        for matrix in (self.counts, self.last_counts):
+            if matrix.shape != shape or matrix.dtype.kind not in "iu" or (matrix.nnz and matrix.data.min() < 0):
+                raise ModelError(f"counts must be whole numbers of shape {shape}")
+        if self.vocabulary is not None and self.vocabulary.shape != shape[:1]:
+            raise ModelError(f"there are {len(self.vocabulary)} names of {shape[0]} words")
+
     def save(self, path: str | Path) -> None:
         """Write the model to one file, all of it or nothing: a model saved there before stays if writing fails."""
-        from safetensors.numpy import save
-
-        arrays = {"alpha": self.alpha, "beta": np.array([self.beta])}
-        for name in ("counts", "last_counts"):
-            matrix = getattr(self, name)
-            arrays |= {f"{name}.{part}": np.ascontiguousarray(getattr(matrix, part)) for part in PARTS}
-        header = {
-            "format": FORMAT,
-            "version": VERSION,
-            "n_samples": self.n_samples,
-            "n_words": self.n_words,
-            "vocabulary": None if self.vocabulary is None else [str(w) for w in self.vocabulary],
-        }
-        header["digest"] = _digest(header, arrays)
-        # One entry: safetensors writes several in any order, and equal models should be equal files.
-        write_whole(path, save(arrays, metadata={"topoi": json.dumps(header)}))
+        store.save(path, self, CLASSES)
 
     @classmethod
     def load(cls, path: str | Path) -> TopicModel:
         """Read a model that `save` wrote; a file that is anything else, or was changed by a byte, is a ModelError."""
-        from safetensors import SafetensorError, safe_open
-
-        try:
-            with safe_open(str(path), framework="numpy") as file:
-                metadata = file.metadata() or {}
-                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-            header = json.loads(metadata.get("topoi", "{}"))
-            if header.get("format") != FORMAT or header.get("version") != VERSION:
-                raise ModelError(f"{path}: not a topoi model of version {VERSION}")
-            if header.pop("digest") != _digest(header, arrays):
-                raise ModelError(f"{path}: damaged, its contents are not those that were saved")
-            shape = (int(header["n_words"]), len(arrays["alpha"]))
-            return cls(
-                _csr(arrays, "counts", shape),
-                _csr(arrays, "last_counts", shape),
-                int(header["n_samples"]),
-                arrays["alpha"],
-                float(arrays["beta"][0]),
-                None if header["vocabulary"] is None else np.array(header["vocabulary"], dtype=object),
-            )
-        except (ModelError, FileNotFoundError, PermissionError):
-            raise
-        except (SafetensorError, OSError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError,
-                RecursionError) as error:  # fmt: skip
-            raise ModelError(f"{path}: not a topoi model, or damaged ({error})") from error
+        model = store.load(path, CLASSES)
+        if not isinstance(model, cls):
+            raise ModelError(f"{path}: holds a {type(model).__name__}, not a {cls.__name__}")
+        return model
 
 
-PARTS = ("data", "indices", "indptr")
-
-
-def _digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
-    """A hash of all that a file holds: a byte changed in the counts would show nowhere else."""
-    digest = hashlib.blake2b(json.dumps(header, sort_keys=True).encode(), digest_size=16)
-    for name, array in sorted(arrays.items()):
-        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(array.tobytes())
-    return digest.hexdigest()
-
-
-def _csr(arrays: dict[str, NDArray[Any]], name: str, shape: tuple[int, int]) -> sparse.csr_array:
-    matrix = sparse.csr_array(tuple(arrays[f"{name}.{part}"] for part in PARTS), shape=shape)
-    matrix.check_format(full_check=True)
-    return matrix
-
-
-class ModelError(TopoiError, ValueError):
-    """A file that is not a model, or is damaged."""
+#: What stands in a file of a `TopicModel`.
+CLASSES = {"TopicModel": Stored(TopicModel)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.errors import ParameterError
 from topoi.infer import FoldIn
-from topoi.intervals import N_DRAWS, held_out_noise, measure_noise, spaced
+from topoi.intervals import N_DRAWS, Noise, held_out_noise, measure_noise, spaced
 from topoi.responses import RESPONSES, Response
 from topoi.run import Callback
 from topoi.scores import Reason, score_draws
+from topoi.store import ModelError
 from topoi.supervised import Lesson, SupervisedEstimator, model_seed
 
 
@@ -47,6 +48,14 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         units.
     topic_weights_, topic_weights_std_, … : as for `MedLDAClassifier`, in standard deviations of the target.
     """
+
+    _fitted: ClassVar = SupervisedEstimator._fitted | {
+        "_one": bool,
+        "_mean": NDArray[np.float64],
+        "_spread": NDArray[np.float64],
+        "_noise": Noise,
+        "noise_std_": NDArray[np.float64],
+    }
 
     def __init__(
         self,
@@ -135,6 +144,19 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
                 self._noise = measure_noise(runs, corpus, targets, self._fold_in, pool)
         self.noise_std_ = np.sqrt(self._noise.variance) * self._spread
         return self
+
+    @property
+    def _n_tasks(self) -> int:
+        return len(self._mean)
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        noise, n = self._noise, self._n_tasks
+        arrays = (self._mean, self._spread, self.noise_std_, noise.variance, noise.scale)
+        if not all(array.shape == (n,) and np.isfinite(array).all() for array in arrays) or (self._one and n != 1):
+            raise ModelError(f"means, spreads and noise must be {n} finite numbers each")
+        if len(noise.errors) != n or not all(errors.ndim == 1 and len(errors) for errors in noise.errors):
+            raise ModelError("every output needs the errors that its intervals are made of")
 
     def _to_hold_out(self, targets: NDArray[np.float64]) -> NDArray[np.int64]:
         """Documents that the second fit goes without; none if there is no second fit."""

@@ -17,7 +17,9 @@ from topoi.model import check_whole
 from topoi.priors import resolve_alpha, resolve_beta
 from topoi.responses import Response
 from topoi.run import Run, Schedule
+from topoi.saved import Savable
 from topoi.scores import Chain, Reason, reasons, sample_scores
+from topoi.store import ModelError
 from topoi.supervision import Supervision, new_supervision
 
 
@@ -26,8 +28,8 @@ class Lesson:
     """What one model is to learn: documents, targets (documents, tasks), weights of their costs, and the loss."""
 
     corpus: Corpus
-    targets: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    targets: NDArray[Any]
+    weight: NDArray[Any]
     response: Response
 
 
@@ -35,6 +37,12 @@ class SupervisedEstimator(TopicEstimator):
     """What classifier and regressor share."""
 
     _supervised: ClassVar[bool] = True
+    _fitted: ClassVar = Savable._fitted | {
+        "_chains": list[Chain],
+        "response_": Response,
+        "topic_weights_": NDArray[np.float64],
+        "topic_weights_std_": NDArray[np.float64],
+    }
     loss: str
     cost: float | None
     weight_prior: float
@@ -101,6 +109,25 @@ class SupervisedEstimator(TopicEstimator):
         best = next(chain for chain in self._chains if chain.model is self.model_)
         settings = (self._unit, self._fold_in, n_topics, n_words, first_topic)
         return reasons(best, labels, corpus, *settings)
+
+    @property
+    def _n_tasks(self) -> int:
+        """Number of scores of a document."""
+        raise NotImplementedError
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        if not any(chain.model is self.model_ for chain in self._chains):
+            raise ModelError("the model is not one of its chains")
+        for chain in self._chains:
+            shape = (self._n_tasks, chain.model.n_topics)
+            if chain.weights.ndim != 3 or chain.weights.shape[1:] != shape or not len(chain.weights):
+                raise ModelError(f"weights must be samples of shape {shape}")
+            if chain.model.n_words != self.n_features_in_ or not np.isfinite(chain.weights).all():
+                raise ModelError("a chain has other words than the estimator, or weights that are not finite")
+        shape = (self._n_tasks, self.model_.n_topics)
+        if self.topic_weights_.shape != shape or self.topic_weights_std_.shape != shape:
+            raise ModelError(f"topic_weights_ must be of shape {shape}")
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

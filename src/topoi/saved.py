@@ -1,0 +1,111 @@
+"""Fitted estimators in files: their parameters, and what they have learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from topoi import model, store
+from topoi.intervals import Noise
+from topoi.labels import Labels
+from topoi.model import TopicModel
+from topoi.responses import RESPONSES
+from topoi.scores import Chain
+from topoi.store import ModelError, Stored
+
+#: What an estimator is made of.
+PARTS = {
+    **model.CLASSES,
+    **{cls.__name__: Stored(cls) for cls in (Chain, Labels, Noise, *RESPONSES.values())},
+}
+
+
+class Savable:
+    """An estimator that can be written to a file and read again."""
+
+    #: Attributes of a fitted estimator that are saved, where it has them, and their types.
+    _fitted: ClassVar[dict[str, Any]] = {
+        "n_features_in_": int,
+        "feature_names_in_": NDArray[Any],
+        "_seed": int,
+        "_learn_alpha": bool,
+        "_learn_beta": bool,
+        "model_": TopicModel,
+        "chains_": list[TopicModel],
+        "doc_topic_": NDArray[np.float32],
+        "doc_topic_prior_": NDArray[np.float64],
+        "topic_word_prior_": float,
+        "log_joint_": NDArray[np.float64],
+        "traces_": list[NDArray[np.float64]],
+        "rhat_": float,
+        "n_sweeps_": int,
+        "n_iter_": int,
+        "stopped_": str,
+    }
+
+    def save(self, path: str | Path, documents: bool = True) -> None:
+        """Write the fitted estimator to one file: safetensors and JSON, nothing that could run, whole or not at all.
+
+        Without `documents` the topic shares of the training documents (`doc_topic_`) are left out, which are most of
+        the file where there are many. Callbacks are left out, and a random state that is not a number.
+        """
+        check_is_fitted(self)
+        store.save(path, self, known_classes(documents))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read an estimator that `save` wrote; anything else is a ModelError, and nothing in the file is run."""
+        found = store.load(path, known_classes())
+        if not isinstance(found, cls):
+            raise ModelError(f"{path}: holds a {type(found).__name__}, not a {cls.__name__}")
+        return found
+
+    def _check_fitted(self) -> None:
+        """Raise unless the parts of a loaded estimator fit together."""
+        for part, _ in self._parts():  # type: ignore[attr-defined]
+            if part.n_words != self.n_features_in_:  # type: ignore[attr-defined]
+                raise ModelError("the model has other words than the estimator")
+
+
+class StoredEstimator(Stored):
+    """How an estimator is written."""
+
+    def __init__(self, cls: type[Any], documents: bool = True) -> None:
+        super().__init__(cls, {"parameters": dict, "fitted": dict})
+        self.documents = documents
+
+    def values(self, thing: Any) -> dict[str, Any]:
+        """Parameters and fitted attributes."""
+        parameters = thing.get_params(deep=False) | {"callbacks": None}
+        if not isinstance(thing.random_state, int | np.integer):
+            parameters["random_state"] = None
+        names = [name for name in self.cls._fitted if name in vars(thing) and (self.documents or name != "doc_topic_")]
+        return {"parameters": parameters, "fitted": {name: vars(thing)[name] for name in names}}
+
+    def make(self, values: dict[str, Any]) -> Any:
+        """An estimator with these."""
+        thing = self.cls(**values["parameters"])
+        thing._check_parameters()
+        for name, value in values["fitted"].items():
+            if name not in self.cls._fitted or not store.fits(value, self.cls._fitted[name]):
+                raise ModelError(f"{self.cls.__name__} has no {name!r}, or it is not of its type")
+            setattr(thing, name, value)
+        thing._components = None
+        check_is_fitted(thing)
+        thing._check_fitted()
+        return thing
+
+
+def known_classes(documents: bool = True) -> dict[str, Stored]:
+    """Everything that a file may hold: the estimators that have been imported, and their parts."""
+    found, todo = dict(PARTS), [Savable]
+    while todo:
+        cls = todo.pop()
+        todo += cls.__subclasses__()
+        if cls.__module__.startswith("topoi.") and "fit" in vars(cls):
+            found[cls.__name__] = StoredEstimator(cls, documents)
+    return found
