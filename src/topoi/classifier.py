@@ -33,8 +33,8 @@ SMALLEST_PULL = 1.0
 TINY = np.finfo(float).tiny
 # What has no meaning for several models together.
 OF_ONE_MODEL = (
-    "model_", "chains_", "log_joint_", "traces_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "response_", "_chains",
-    "_seed",
+    "model_", "chains_", "log_joint_", "traces_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "response_",
+    "_chains", "_seed",
 )  # fmt: skip
 
 
@@ -93,7 +93,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     Several models: their topics stand side by side, in the order of `estimators_`, in `components_`, `transform` (where
     the shares of each model sum to 1), `top_words`, and the columns of `topic_weights_`, which are 0 for the topics of
     other models. `rhat_` is the largest, `n_sweeps_` the fewest. What belongs to one model (`model_`, `chains_`,
-    `log_joint_`, `traces_`, `response_`, the priors; for "ovo" also `doc_topic_` and `explain`) is that of `estimators_[i]`.
+    `log_joint_`, `traces_`, `response_`, the priors; for "ovo" also `doc_topic_` and `explain`) is that of
+    `estimators_[i]`.
     """
 
     _fitted: ClassVar = SupervisedEstimator._fitted | {
