@@ -128,15 +128,15 @@ class TextTokens:
         if self._vocabulary is not None:
             self.tokens.renumber(np.arange(len(self._vocabulary), dtype=np.int32), sort=True)
             return self._vocabulary
-        words = sorted(self._index, key=lambda word: (self._index[word] < self._fewest, word))
-        n_words = len(words) - self._fewest  # those that are ignored now come last
-        table = np.full(len(words), UNKNOWN, np.int32)
-        table[[self._index[word] for word in words[:n_words]]] = np.arange(n_words)
+        words = list(self._index)[self._fewest :]  # in the order of their numbers
         self._index.clear()
+        order = sorted(range(len(words)), key=words.__getitem__)
+        table = np.full(self._fewest + len(words), UNKNOWN, np.int32)
+        table[self._fewest + np.array(order, np.int64)] = np.arange(len(words))
         self.tokens.renumber(table, sort=True)
-        vocabulary = np.empty(n_words, object)
-        vocabulary[:] = words[:n_words]
-        return vocabulary[self.tokens.prune(n_words, limits)]
+        vocabulary = np.empty(len(words), object)
+        vocabulary[:] = [words[i] for i in order]
+        return vocabulary[self.tokens.prune(len(words), limits)]
 
 
 def drop(words: Numbers, lengths: Ints, fewest: int) -> tuple[Numbers, Ints]:
