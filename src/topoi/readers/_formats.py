@@ -25,19 +25,21 @@ class Format:
     documents: Callable[[Request], Documents] | None = None  # texts
     rows: Callable[[Request], Iterator[svmlight.Row]] | None = None  # columns, counts and label of each document
     tokens: Callable[[Request], tuple[Tokens, int]] | None = None  # all documents at once, and the number of columns
+    columns: bool = False  # whether text, label and id are columns with names
+    labels: bool = True  # whether there are any
 
 
 FORMATS = {
     "folder": Format("a folder of text files; the subfolder is the label", (), documents=folder.documents),
-    "txt": Format("one document a line", (".txt", ".text"), documents=lines.documents),
-    "jsonl": Format("a JSON object a line", (".jsonl", ".ndjson", ".json"), documents=jsonl.documents),
-    "csv": Format("comma-separated, with a header", (".csv",), documents=delimited.documents),
-    "tsv": Format("tab-separated, with a header", (".tsv", ".tab"), documents=delimited.tab_documents),
-    "parquet": Format("Parquet columns", (".parquet", ".pq"), documents=parquet.documents),
+    "txt": Format("one document a line", (".txt", ".text"), documents=lines.documents, labels=False),
+    "jsonl": Format("a JSON object a line", (".jsonl", ".ndjson", ".json"), documents=jsonl.documents, columns=True),
+    "csv": Format("comma-separated, with a header", (".csv",), documents=delimited.documents, columns=True),
+    "tsv": Format("tab-separated, with a header", (".tsv", ".tab"), documents=delimited.tab_documents, columns=True),
+    "parquet": Format("Parquet columns", (".parquet", ".pq"), documents=parquet.documents, columns=True),
     "mallet": Format("name, label and text a line", (".mallet",), documents=mallet.documents),
     "svmlight": Format("label and index:count pairs a line", (".svmlight", ".libsvm", ".svm"), rows=svmlight.rows),
-    "uci": Format("UCI bag of words: docword and vocab", (".uci",), tokens=uci.read),
-    "npz": Format("a SciPy sparse matrix of counts", (".npz",), tokens=npz.read),
+    "uci": Format("UCI bag of words: docword and vocab", (".uci",), tokens=uci.read, labels=False),
+    "npz": Format("a SciPy sparse matrix of counts", (".npz",), tokens=npz.read, labels=False),
 }
 
 
@@ -71,3 +73,17 @@ def choose_format(source: Source, format: Any) -> Format:
             f"Names may end in {', '.join(NAMES)} if the file is compressed",
         )
     return FORMATS[found]
+
+
+def check_columns(chosen: Format, request: Request) -> None:
+    """Raise if a column was named for a format that has none, or labels asked for where there are none."""
+    if chosen.columns:
+        return
+    for option, value in (("text", request.text), ("label", request.label), ("id", request.id)):
+        if value is not None:
+            where = " Labels are read anyway." if chosen.labels and option == "label" else ""
+            raise ParameterError(
+                option, f"names the column {value!r}, but this format has no columns: {chosen.summary}.{where}"
+            )
+    if request.numeric and not chosen.labels:
+        raise ParameterError("target", f"this format has none: {chosen.summary}")

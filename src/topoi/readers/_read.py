@@ -17,7 +17,7 @@ from topoi.errors import CorpusError, FileError, ParameterError
 from topoi.readers._counts import CountTokens, beside, column_names, fit_vocabulary, read_vocabulary_file
 from topoi.readers._dataset import Dataset
 from topoi.readers._faults import Faults, fault
-from topoi.readers._formats import Format, choose_format
+from topoi.readers._formats import Format, check_columns, choose_format
 from topoi.readers._labels import Labels, Targets, one_kind
 from topoi.readers._limits import Limits
 from topoi.readers._request import Documents, Request
@@ -113,6 +113,7 @@ def read_documents(
         vocabulary_file,
     )
     chosen = choose_format(origin, format)
+    check_columns(chosen, request)
     words = Words(lowercase, token_pattern, stop_words, tokenized)
     limits = Limits(min_df, max_df, max_features)
     known = _known_words(vocabulary)
@@ -233,7 +234,7 @@ def _state(source: Source) -> Any:
     """Size and time of a file, by which a change shows."""
     try:
         stat = os.stat(source.path) if source.path is not None else None
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a NUL in the name
         return None
     return None if stat is None else (stat.st_size, stat.st_mtime_ns)
 

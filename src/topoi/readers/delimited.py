@@ -129,7 +129,8 @@ def _what_is_wrong(error: csv.Error) -> str:
     if "unexpected end of data" in what:
         return "the quote that opens a field here is never closed. Close it, or read quotes as text: quotes=False."
     if "expected after" in what:
-        return 'a quote inside a quoted field. Double it, as in "say ""yes""", or read quotes as text: quotes=False.'
+        what = 'a quoted field goes on after its quote. Close it, double a quote inside it, as in "say ""yes""",'
+        return f"{what} or read quotes as text: quotes=False."
     if "new-line character" in what:
         return "a carriage return inside a field without quotes."
     return f"not CSV: {what}."
