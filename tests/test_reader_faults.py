@@ -395,6 +395,7 @@ def test_broken_parquet():
         ("1 3", "expected index:count, not '3'"),
         ("1 -3:1", "expected index:count, not '-3:1'"),
         ("1 3:1:2", "'3:1:2': counts are"),
+        ("1 1:00:1\t0:1", "'1:00:1': counts are"),
         ("1 x:1", "expected index:count, not 'x:1'"),
         ("1 0:1", "the index 0: indices count from 1. If they count from 0 in this file, give first_index=0."),
         ("1 4294967296:1", "the index 4294967296 is too large"),

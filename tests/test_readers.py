@@ -8,7 +8,9 @@ import gzip
 import io
 import json
 import lzma
+import os
 import sys
+import threading
 import tracemalloc
 
 import numpy as np
@@ -149,6 +151,20 @@ def test_a_pipe_that_gives_a_byte_at_a_time():
 
     for compress in COMPRESS.values():
         assert_same(read_documents(Slow(compress(FILES["txt"][0])), format="txt").corpus, expected())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", ["txt", "parquet"])
+def test_a_pipe_with_a_name(name, tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_bytes(FILES[name][0]))
+    writer.start()
+    data = read_documents(path, format=name)
+    writer.join()
+    assert_same(data.corpus, expected())
+    with pytest.raises(FileError, match="keep_texts"):
+        data.texts([0])
 
 
 def test_formats_by_name():

@@ -164,7 +164,7 @@ def _read_texts(
         )
     return _dataset(
         request, Corpus(*tokens.tokens.arrays(), len(names), names, tokens.n_dropped), answers, ids, kept,
-        partial(_texts, documents, request, before) if request.source.path is not None else None,
+        partial(_texts, documents, request, before) if request.source.again else None,
     )  # fmt: skip
 
 

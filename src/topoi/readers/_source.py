@@ -46,6 +46,11 @@ class Source:
         else:
             self._stream, self.name = _check_stream(source), "the stream"
 
+    @property
+    def again(self) -> bool:
+        """Whether it can be read a second time: a stream cannot, nor a pipe that has a path."""
+        return self.path is not None and (self.path.is_file() or self.path.is_dir())
+
     @contextlib.contextmanager
     def opened(self) -> Iterator[io.BufferedReader]:
         """Its bytes, decompressed."""
@@ -57,9 +62,9 @@ class Source:
 
     @contextlib.contextmanager
     def seekable(self) -> Iterator[BinaryIO]:
-        """Its bytes as a file in which one can jump: a stream or a compressed file is first copied to disk."""
-        if self.path is not None:
-            with open_file(self.path) as file:
+        """Its bytes as a file in which one can jump: a stream, a pipe or a compressed file is first copied to disk."""
+        if self.again:
+            with open_file(cast(Path, self.path)) as file:
                 if not compression_in(file.read(LONGEST)):
                     file.seek(0)
                     yield file

@@ -14,7 +14,7 @@ from topoi._validate import MAX_COUNT, MAX_WORDS
 from topoi.readers._counts import BAD_COUNT
 from topoi.readers._request import Request, short
 
-_PAIRS = re.compile(r"(?:\s*[0-9]{1,18}:[0-9]{1,18})*\s*", re.ASCII)
+_PAIRS = re.compile(r"\s*(?:[0-9]{1,18}:[0-9]{1,18}(?:\s+|\Z))*", re.ASCII)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}(?:\.0*)?", re.ASCII)
 _INDEX = re.compile(r"[0-9]{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
