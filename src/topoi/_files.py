@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
-def write_whole(path: str | Path, data: bytes) -> None:
-    """Write a file: whoever reads it, at any time and after any failure, finds all of it or what was there before.
+@contextmanager
+def writing_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A binary file to write to: whoever reads `path`, at any time and after any failure, finds all of it or the old.
 
-    The bytes go to a new file beside the target, thus on the same disk, which then takes its place in one step.
+    The bytes go to a new file beside the target, thus on the same disk, which takes its place in one step when the
+    block ends without an error. What is no file, as /dev/null or a named pipe, is written to as it is.
     """
     target = Path(path).resolve()  # a link stays a link
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with target.open("wb") as file:
+            yield file
+        return
     new = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.new")
     try:
         # Not `tempfile`, whose files only their owner may read.
         with new.open("xb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         new.replace(target)
     finally:
         new.unlink(missing_ok=True)
+
+
+def write_whole(path: str | Path, data: bytes) -> None:
+    """Write `data` to a file, all of it or nothing; see `writing_whole`."""
+    with writing_whole(path) as file:
+        file.write(data)

@@ -16,6 +16,22 @@ class CorpusError(TopoiError, ValueError):
         self.column = column
 
 
+class FileError(CorpusError):
+    """A file that cannot be read or written; `path` names it, and `line`, `column` or `row` say where, if known."""
+
+    def __init__(
+        self,
+        message: str,
+        path: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        row: int | None = None,
+    ) -> None:
+        super().__init__(message, row, column)
+        self.path = path
+        self.line = line
+
+
 class ParameterError(TopoiError, ValueError):
     """A parameter that cannot be used; `parameter` is its name."""
 

@@ -1,0 +1,144 @@
+"""Files of counts: columns in place of words. Their names, if any, stand in a vocabulary file beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._compressed import compression_of
+from topoi._validate import MAX_COUNT, read_vocabulary
+from topoi.corpus import Corpus
+from topoi.errors import CorpusError, ParameterError
+from topoi.readers._faults import Faults, fault
+from topoi.readers._limits import Limits
+from topoi.readers._request import Request
+from topoi.readers._source import Source
+from topoi.readers._tokens import PIECE, UNKNOWN, Tokens
+
+BAD_COUNT = f"counts are whole numbers up to {MAX_COUNT}, not negative."
+# A file can claim any number of documents, and each costs memory. Empty ones are rare: more than this is a false claim.
+MAX_EMPTY = 10**6
+
+
+class CountTokens:
+    """Gathers documents that are columns with counts."""
+
+    def __init__(self) -> None:
+        self.tokens = Tokens()
+        self._columns: list[int] = []
+        self._counts: list[int] = []
+        self._lengths: list[int] = []
+        self._n_tokens = 0
+        self.largest = -1
+
+    def add(self, columns: list[int], counts: list[int]) -> None:
+        """Append a document; the columns, from 0, may come in any order and more than once."""
+        self._columns += columns
+        self._counts += counts
+        self._lengths.append(sum(counts))
+        self._n_tokens += self._lengths[-1]
+        if columns:
+            self.largest = max(self.largest, max(columns))
+        if len(self._columns) + self._n_tokens >= PIECE or len(self._lengths) >= PIECE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Move what was added to the tokens."""
+        words = np.repeat(np.array(self._columns, np.int32), np.array(self._counts, np.int64))
+        self.tokens.extend(words, np.array(self._lengths, np.int64))
+        self._columns, self._counts, self._lengths, self._n_tokens = [], [], [], 0
+
+    def finish(self) -> tuple[Tokens, int]:
+        """All tokens, and the number of columns."""
+        self.flush()
+        return self.tokens, self.largest + 1
+
+
+def fit_vocabulary(
+    tokens: Tokens,
+    names: NDArray[np.object_] | None,
+    n_columns: int,
+    vocabulary: NDArray[np.object_] | None,
+    limits: Limits,
+    ignored: frozenset[str],
+) -> Corpus:
+    """A corpus from tokens over columns with names or without.
+
+    If both have names, the columns are matched with the vocabulary by word; else they are taken to be in its order.
+    Without a vocabulary, stop words and words beyond the limits are dropped, which needs names.
+    """
+    if vocabulary is not None:
+        if names is None:
+            if n_columns > len(vocabulary):
+                raise CorpusError(
+                    f"there are {n_columns} columns, but the vocabulary has {len(vocabulary)} words; name the columns "
+                    "by a vocabulary file."
+                )
+            return Corpus(*tokens.arrays(), len(vocabulary), vocabulary)
+        place = {word: i for i, word in enumerate(vocabulary)}
+        n_tokens = len(tokens.words)
+        tokens.renumber(np.array([place.get(name, UNKNOWN) for name in names], np.int32), sort=True)
+        return Corpus(*tokens.arrays(), len(vocabulary), vocabulary, n_tokens - len(tokens.words))
+    if names is None:
+        if not limits.absent or ignored:
+            raise ParameterError(
+                "stop_words" if ignored else "min_df",
+                "words can be dropped only if they have names; there is no vocabulary file",
+            )
+        return Corpus(*tokens.arrays(), n_columns)
+    wanted = np.array([name not in ignored for name in names], bool)
+    if not wanted.all():
+        tokens.renumber(np.where(wanted, np.cumsum(wanted) - 1, UNKNOWN).astype(np.int32), sort=False)
+        names = names[wanted]
+    names = names[tokens.prune(len(names), limits)]
+    return Corpus(*tokens.arrays(), len(names), names)
+
+
+def column_names(request: Request, candidates: Iterable[Path]) -> NDArray[np.object_] | None:
+    """The words of the vocabulary file that was named, or of the first of the candidates that exists."""
+    if request.vocabulary_file is not None:
+        return read_vocabulary_file(request.vocabulary_file)
+    path = next((path for path in candidates if path.is_file()), None)
+    return None if path is None else read_vocabulary_file(path)
+
+
+def beside(request: Request) -> list[Path]:
+    """Where the vocabulary file may be: `posts.vocab.txt` for `posts.svm.gz`."""
+    path = request.source.path
+    return [] if path is None else [vocabulary_path(path)]
+
+
+def vocabulary_path(path: Path) -> Path:
+    """The name of the vocabulary file of a file of counts; for UCI's `docword.posts.txt` it is `vocab.posts.txt`."""
+    name = path.name[: len(path.name) - len(compression_of(path.name))]
+    if name.lower().startswith("docword."):
+        return path.with_name("vocab." + name[len("docword.") :])
+    return path.with_name(Path(name).stem + ".vocab.txt")
+
+
+def read_vocabulary_file(path: Any) -> NDArray[np.object_]:
+    """The words of a file, one a line."""
+    source = Source(path)
+    words: dict[str, int] = {}
+    blank = None
+    for number, word in source.lines(Faults()):
+        if not word:
+            blank = blank or number
+            continue
+        if blank:
+            raise fault(source.name, "a blank line; a vocabulary file has one word a line.", line=blank)
+        if (first := words.setdefault(word, number)) != number:
+            raise fault(source.name, f"the word {word!r} stands in line {first} already.", line=number)
+    if not words:
+        raise fault(source.name, "has no words; a vocabulary file has one word a line.")
+    return read_vocabulary(list(words))
+
+
+def check_empty(request: Request, n_documents: int, n_cells: int) -> None:
+    """Raise if there are so many more documents than counts that the number cannot be true."""
+    if n_documents > MAX_EMPTY + n_cells:
+        raise fault(request.name, f"claims {n_documents} documents, but holds only {n_cells} counts; it is damaged.")

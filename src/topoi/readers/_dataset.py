@@ -1,0 +1,90 @@
+"""What reading documents gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus import Corpus
+from topoi.errors import FileError, ParameterError
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Documents with what is known of them; row n of everything is document n.
+
+    `labels` is None, an array of one label per document (None where it is not known), a list of lists of labels (or
+    None), or a float array of numbers to predict (NaN where not known). `ids` is None or an array. `n_skipped`
+    documents were broken and left out; `skipped` has the messages of the first few.
+    """
+
+    corpus: Corpus
+    labels: NDArray[Any] | list[list[Any] | None] | None = None
+    ids: NDArray[Any] | None = None
+    n_skipped: int = 0
+    skipped: list[str] = field(default_factory=list)
+    kept_texts: list[str] = field(default_factory=list, repr=False)
+    _reread: Callable[[], Iterable[str]] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return self.corpus.n_documents
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self)} documents", f"{self.corpus.n_words} words", f"{self.corpus.n_tokens} tokens"]
+        parts += [] if self.label_kind is None else [f"labels: {self.label_kind}"]
+        parts += [f"{self.n_skipped} skipped"] if self.n_skipped else []
+        return f"Dataset({', '.join(parts)})"
+
+    @property
+    def label_kind(self) -> str | None:
+        """None without labels, `"one"` or `"several"` per document, or `"target"`: a number."""
+        if self.labels is None:
+            return None
+        if isinstance(self.labels, list):
+            return "several"
+        return "target" if self.labels.dtype.kind == "f" else "one"
+
+    @property
+    def unlabelled(self) -> NDArray[np.bool_]:
+        """Which documents have no known label, as `MedLDAClassifier.fit` wants it; all, if there are no labels."""
+        if self.labels is None:
+            return np.ones(len(self), bool)
+        if isinstance(self.labels, list) or self.labels.dtype == object:
+            return np.array([label is None for label in self.labels], bool)
+        return np.isnan(self.labels) if self.labels.dtype.kind == "f" else np.zeros(len(self), bool)
+
+    def texts(self, rows: Iterable[int]) -> list[str]:
+        """The texts of some documents. They are not in memory: the file is read again, up to the last one asked for.
+
+        Raises FileError if there is no text, if it came from a stream (see `keep_texts`), or if the file has changed.
+        """
+        wanted = [_row(row, len(self)) for row in rows]
+        last = max(wanted, default=-1)
+        if last < len(self.kept_texts):
+            return [self.kept_texts[row] for row in wanted]
+        if self._reread is None:
+            raise FileError(
+                f"the text of document {last} is gone: a stream cannot be read twice, and files of counts have no text."
+                " Read from a file, or keep the first n texts by keep_texts=n."
+            )
+        needed = set(wanted)
+        found: dict[int, str] = {}
+        for row, text in enumerate(self._reread()):
+            if row in needed:
+                found[row] = text
+            if row == last:
+                break
+        if last not in found:
+            raise FileError(f"the file has changed: document {last} is not there any more.")
+        return [found[row] for row in wanted]
+
+
+def _row(row: Any, n: int) -> int:
+    try:
+        return int(range(n)[row])  # the rules of a list
+    except (IndexError, TypeError) as error:
+        raise ParameterError("rows", f"has {row!r}; there are documents 0 to {n - 1}") from error

@@ -1,0 +1,89 @@
+"""All formats, and how the name of a file tells which it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from topoi._compressed import NAMES, compression_of
+from topoi.errors import ParameterError
+from topoi.readers import delimited, folder, jsonl, lines, mallet, npz, parquet, svmlight, uci
+from topoi.readers._faults import fault
+from topoi.readers._request import Documents, Request, listed
+from topoi.readers._source import Source
+from topoi.readers._tokens import Tokens
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: what it holds, the suffixes of its files, and how to read it, in one of three ways."""
+
+    summary: str
+    suffixes: tuple[str, ...]
+    documents: Callable[[Request], Documents] | None = None  # texts
+    rows: Callable[[Request], Iterator[svmlight.Row]] | None = None  # columns, counts and label of each document
+    tokens: Callable[[Request], tuple[Tokens, int]] | None = None  # all documents at once, and the number of columns
+    columns: bool = False  # whether text, label and id are columns with names
+    labels: bool = True  # whether there are any
+
+
+FORMATS = {
+    "folder": Format("a folder of text files; the subfolder is the label", (), documents=folder.documents),
+    "txt": Format("one document a line", (".txt", ".text"), documents=lines.documents, labels=False),
+    "jsonl": Format("a JSON object a line", (".jsonl", ".ndjson", ".json"), documents=jsonl.documents, columns=True),
+    "csv": Format("comma-separated, with a header", (".csv",), documents=delimited.documents, columns=True),
+    "tsv": Format("tab-separated, with a header", (".tsv", ".tab"), documents=delimited.tab_documents, columns=True),
+    "parquet": Format("Parquet columns", (".parquet", ".pq"), documents=parquet.documents, columns=True),
+    "mallet": Format("name, label and text a line", (".mallet",), documents=mallet.documents),
+    "svmlight": Format("label and index:count pairs a line", (".svmlight", ".libsvm", ".svm"), rows=svmlight.rows),
+    "uci": Format("UCI bag of words: docword and vocab", (".uci",), tokens=uci.read, labels=False),
+    "npz": Format("a SciPy sparse matrix of counts", (".npz",), tokens=npz.read, labels=False),
+}
+
+
+def format_of(name: str) -> str | None:
+    """The format that a file's name tells, compressed or not: `posts.jsonl.gz` is jsonl."""
+    base = Path(name[: len(name) - len(compression_of(name))]).name.lower()
+    if base.startswith("docword."):
+        return "uci"
+    return next((key for key, kind in FORMATS.items() if base.endswith(kind.suffixes or "\0")), None)
+
+
+def choose_format(source: Source, format: Any) -> Format:
+    """The format that was asked for, or that the name tells."""
+    if format is not None:
+        key = str(format).lower().lstrip(".")
+        key = next((name for name, kind in FORMATS.items() if key == name or f".{key}" in kind.suffixes), "")
+        if not key:
+            raise ParameterError("format", f"must be one of {listed(list(FORMATS))}, not {format!r}")
+        return FORMATS[key]
+    if source.path is None:
+        raise ParameterError("format", f"of {source.name} is not known; give one of {listed(list(FORMATS))}")
+    if source.path.is_dir():
+        return FORMATS["folder"]
+    if not source.path.exists():
+        raise fault(source.name, "there is no such file; check the path.")
+    found = format_of(source.path.name)
+    if found is None:
+        raise ParameterError(
+            "format",
+            f"of {source.name} cannot be told from its name; give one of {listed(list(FORMATS))}. "
+            f"Names may end in {', '.join(NAMES)} if the file is compressed",
+        )
+    return FORMATS[found]
+
+
+def check_columns(chosen: Format, request: Request) -> None:
+    """Raise if a column was named for a format that has none, or labels asked for where there are none."""
+    if chosen.columns:
+        return
+    for option, value in (("text", request.text), ("label", request.label), ("id", request.id)):
+        if value is not None:
+            where = " Labels are read anyway." if chosen.labels and option == "label" else ""
+            raise ParameterError(
+                option, f"names the column {value!r}, but this format has no columns: {chosen.summary}.{where}"
+            )
+    if request.numeric and not chosen.labels:
+        raise ParameterError("target", f"this format has none: {chosen.summary}")

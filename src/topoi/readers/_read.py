@@ -1,0 +1,267 @@
+"""Reading documents: from a source, by its format, to a dataset."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._validate import read_vocabulary
+from topoi.corpus import Corpus
+from topoi.errors import CorpusError, FileError, ParameterError
+from topoi.readers._counts import CountTokens, beside, column_names, fit_vocabulary, read_vocabulary_file
+from topoi.readers._dataset import Dataset
+from topoi.readers._faults import Faults, fault
+from topoi.readers._formats import Format, check_columns, choose_format
+from topoi.readers._labels import Labels, Targets, one_kind
+from topoi.readers._limits import Limits
+from topoi.readers._request import Documents, Request
+from topoi.readers._source import Source
+from topoi.readers._tokens import TextTokens
+from topoi.readers._words import TOKEN_PATTERN, Words
+
+
+def read_documents(
+    source: Any,
+    *,
+    format: str | None = None,
+    text: str | None = None,
+    label: str | None = None,
+    id: str | None = None,
+    target: str | bool | None = None,
+    label_separator: str | None = None,
+    encoding: str = "utf-8",
+    on_error: str = "raise",
+    vocabulary: Any = None,
+    vocabulary_file: str | os.PathLike[str] | None = None,
+    lowercase: bool = True,
+    token_pattern: str = TOKEN_PATTERN,
+    stop_words: str | Iterable[str] | None = None,
+    tokenized: bool = False,
+    min_df: float = 1,
+    max_df: float = 1.0,
+    max_features: int | None = None,
+    delimiter: str | None = None,
+    quotes: bool = True,
+    header: bool = True,
+    first_index: int = 1,
+    keep_texts: int = 0,
+) -> Dataset:
+    """Read documents from a path, from standard input (`"-"`) or from a binary stream.
+
+    The file may be compressed: .gz, .xz, .bz2 or .zst, told from its first bytes. Texts are never in memory together.
+
+    Parameters
+    ----------
+    format
+        One of `FORMATS`; None tells it from the name. A stream has none, so it must be given.
+    text, label, id
+        Names of columns (CSV, TSV, JSON lines, Parquet). The text is by default `text`, or the only column. Other
+        formats have their labels and ids in a fixed place.
+    target
+        The column with a number to predict, in place of a label. True: the label, in formats without columns, is one.
+    label_separator
+        What divides the labels of a document, as in `"red;green"`; each document then has a list of labels.
+    encoding
+        The encoding of the text.
+    on_error
+        What to do about a document that cannot be read: `"raise"`, or `"skip"` and count it.
+    vocabulary
+        The words to know, in order, or the path of a file with one a line: other words are dropped, and documents that
+        become empty are kept. Limits do not apply. Without one, the vocabulary is every word there is, sorted.
+    vocabulary_file
+        The words of the columns of a file of counts (UCI, SVMlight, npz), if they are not in a file beside it.
+    lowercase, token_pattern, stop_words, min_df, max_df, max_features
+        As in scikit-learn's CountVectorizer, with the same result.
+    tokenized
+        The texts are words divided by blanks: they are not cut by the pattern nor made lower case.
+    delimiter, quotes, header
+        CSV and TSV: the character between fields; whether quotes have a meaning; whether the first line has names, else
+        the columns are `"1"`, `"2"`, ….
+    first_index
+        SVMlight: the number of the first column, 1 or 0.
+    keep_texts
+        How many texts, of the first documents, to keep for `Dataset.texts`: a stream cannot be read twice.
+
+    Raises
+    ------
+    FileError
+        A file that cannot be read; it says the line and what to do.
+    ParameterError
+        An option that cannot be used.
+    """
+    _check(label, target, first_index, label_separator)
+    origin = Source(source, encoding)
+    faults = Faults(on_error)
+    request = Request(
+        origin,
+        faults,
+        text,
+        label,
+        target,
+        id,
+        label_separator,
+        delimiter,
+        quotes,
+        header,
+        first_index,
+        vocabulary_file,
+    )
+    chosen = choose_format(origin, format)
+    check_columns(chosen, request)
+    words = Words(lowercase, token_pattern, stop_words, tokenized)
+    limits = Limits(min_df, max_df, max_features)
+    known = _known_words(vocabulary)
+    try:
+        if chosen.documents is not None:
+            dataset = _read_texts(chosen.documents, request, words, limits, known, keep_texts)
+        else:
+            dataset = _read_counts(chosen, request, words, limits, known)
+    except MemoryError as error:
+        raise fault(origin.name, "does not fit into memory.") from error
+    return dataset
+
+
+def _read_texts(
+    documents: Callable[[Request], Documents],
+    request: Request,
+    words: Words,
+    limits: Limits,
+    vocabulary: NDArray[np.object_] | None,
+    keep_texts: int,
+) -> Dataset:
+    tokens: TextTokens | None = None
+    before = _state(request.source)
+    answers = _answers(request)
+    ids: list[Any] = []
+    kept: list[str] = []
+    are_lists, cut, n_documents = False, words.cut, 0
+    for text, answer, document_id in documents(request):
+        if tokens is None:
+            are_lists = isinstance(text, list)
+            tokens = TextTokens(words.stop_words if are_lists else words.ignored, vocabulary)
+        if isinstance(text, list) is not are_lists:
+            what = "some texts are strings, others lists of words; make them one or the other."
+            raise fault(request.name, what)
+        tokens.add(cut(text) if isinstance(text, str) else text)
+        answers.add(answer)
+        if document_id is not None:
+            ids.append(document_id)
+        if n_documents < keep_texts:
+            kept.append(_as_text(text))
+        n_documents += 1
+    if tokens is None:
+        raise _no_documents(request)
+    names = tokens.finish(limits)
+    if not len(names):
+        raise fault(
+            request.name, f"no word is left of {n_documents} documents: see token_pattern, stop_words and min_df."
+        )
+    return _dataset(
+        request, Corpus(*tokens.tokens.arrays(), len(names), names, tokens.n_dropped), answers, ids, kept,
+        partial(_texts, documents, request, before) if request.source.again else None,
+    )  # fmt: skip
+
+
+def _read_counts(
+    chosen: Format, request: Request, words: Words, limits: Limits, vocabulary: NDArray[np.object_] | None
+) -> Dataset:
+    answers = _answers(request, none_is_known=True)
+    if chosen.rows is not None:
+        cells = CountTokens()
+        for columns, counts, answer in chosen.rows(request):
+            cells.add(columns, counts)
+            answers.add(answer)
+        tokens, n_columns = cells.finish()
+    else:
+        assert chosen.tokens is not None
+        tokens, n_columns = chosen.tokens(request)
+    if not len(tokens.lengths):
+        raise _no_documents(request)
+    names = column_names(request, beside(request))
+    if names is not None:
+        if n_columns > len(names) or (chosen.rows is None and n_columns < len(names)):
+            raise fault(request.name, f"has {n_columns} columns, but its vocabulary file has {len(names)} words.")
+        n_columns = len(names)
+    tokens.renumber(np.arange(n_columns, dtype=np.int32), sort=True)
+    try:
+        corpus = fit_vocabulary(tokens, names, n_columns, vocabulary, limits, words.stop_words)
+    except CorpusError as error:
+        raise fault(request.name, str(error)) from error
+    if not corpus.n_words:
+        raise fault(request.name, "no word is left: see stop_words and min_df.")
+    return _dataset(request, corpus, answers, [], [], None)
+
+
+def _dataset(
+    request: Request,
+    corpus: Corpus,
+    answers: Labels | Targets,
+    ids: list[Any],
+    kept: list[str],
+    reread: Callable[[], Iterator[str]] | None,
+) -> Dataset:
+    faults = request.faults
+    return Dataset(
+        corpus,
+        answers.finish() if answers.n_known or request.answer is not None else None,
+        one_kind(ids) if ids else None,
+        faults.n_skipped,
+        faults.messages,
+        kept,
+        reread,
+    )
+
+
+def _answers(request: Request, none_is_known: bool = False) -> Labels | Targets:
+    return Targets() if request.numeric else Labels(request.label_separator, none_is_known)
+
+
+def _texts(documents: Callable[[Request], Documents], request: Request, before: Any) -> Iterator[str]:
+    """The texts once more, without those that were skipped."""
+    if _state(request.source) != before:
+        raise fault(request.name, "the file has changed since it was read; read it again.")
+    for text, _, _ in documents(replace(request, faults=Faults("skip"))):
+        yield _as_text(text)
+
+
+def _state(source: Source) -> Any:
+    """Size and time of a file, by which a change shows."""
+    try:
+        stat = os.stat(source.path) if source.path is not None else None
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        return None
+    return None if stat is None else (stat.st_size, stat.st_mtime_ns)
+
+
+def _as_text(text: str | list[str]) -> str:
+    return text if isinstance(text, str) else " ".join(text)
+
+
+def _no_documents(request: Request) -> FileError:
+    if request.faults.n_skipped:
+        what = f"none of {request.faults.n_skipped} documents could be read. The first: {request.faults.messages[0]}"
+        return fault(request.name, what)
+    return fault(request.name, "has no documents: it is empty.")
+
+
+def _known_words(vocabulary: Any) -> NDArray[np.object_] | None:
+    if vocabulary is None:
+        return None
+    if isinstance(vocabulary, str | os.PathLike):
+        return read_vocabulary_file(vocabulary)
+    return read_vocabulary(vocabulary)
+
+
+def _check(label: Any, target: Any, first_index: Any, label_separator: Any) -> None:
+    if label is not None and target:
+        raise ParameterError("target", "and label were both given; a document has a label or a number, not both")
+    if first_index not in (0, 1):
+        raise ParameterError("first_index", f"must be 0 or 1, not {first_index!r}")
+    if label_separator is not None and (not isinstance(label_separator, str) or not label_separator):
+        raise ParameterError("label_separator", f"must be a character or more, as ';', not {label_separator!r}")

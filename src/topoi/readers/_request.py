@@ -1,0 +1,94 @@
+"""What a reader is asked for: the source, what to do about faults, the columns, and the options of the format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from topoi.readers._faults import Faults, fault
+from topoi.readers._labels import check_label, read_target
+from topoi.readers._source import Source
+
+# A document: its text, or its words if they are listed; its label or target; its id.
+Document = tuple[str | list[str], Any, Any]
+Documents = Iterator[Document]
+
+TEXT_COLUMNS = ("text", "tokens")  # looked for in this order if none is named
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns to read."""
+
+    text: str
+    answer: str | None
+    id: str | None
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything a reader needs to know; see `read_documents` for the meaning of the options."""
+
+    source: Source
+    faults: Faults
+    text: str | None = None
+    label: str | None = None
+    target: str | bool | None = None
+    id: str | None = None
+    label_separator: str | None = None
+    delimiter: str | None = None
+    quotes: bool = True
+    header: bool = True
+    first_index: int = 1
+    vocabulary_file: str | os.PathLike[str] | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the source, for messages."""
+        return self.source.name
+
+    @property
+    def numeric(self) -> bool:
+        """Whether labels are numbers to predict."""
+        return self.target is not None and self.target is not False
+
+    @property
+    def answer(self) -> str | None:
+        """The column with the labels or targets."""
+        return ("target" if self.target is True else str(self.target)) if self.numeric else self.label
+
+    def columns(self, names: Sequence[str], hint: str = "") -> Columns:
+        """The columns to read among those that there are; raise if one is missing or comes twice."""
+        text = self.text
+        if text is None:
+            candidates = [name for name in TEXT_COLUMNS if name in names]
+            if not candidates and len(names) != 1:
+                raise fault(self.name, f"has no column 'text'; it has {listed(names)}. Name one: text=….{hint}")
+            text = candidates[0] if candidates else names[0]
+        for name in (text, self.answer, self.id):
+            if name is not None and name not in names:
+                raise fault(self.name, f"has no column {name!r}; it has {listed(names)}.{hint}")
+            if name is not None and list(names).count(name) > 1:
+                raise fault(self.name, f"has the column {name!r} more than once; rename one of them.")
+        return Columns(text, self.answer, self.id)
+
+    def read_answer(self, value: Any) -> tuple[Any, str | None]:
+        """A label or target as it is kept, and what is wrong with it, if anything."""
+        if self.numeric:
+            return read_target(value)
+        return value, check_label(value)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Some names, for a message."""
+    if not names:
+        return "none"
+    return ", ".join(map(repr, names[:10])) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+
+
+def short(value: Any, length: int = 60) -> str:
+    """A value, for a message."""
+    shown = repr(value)
+    return shown if len(shown) <= length else shown[: length - 1] + "…"

@@ -1,0 +1,219 @@
+"""Where documents come from: a path, standard input or a binary stream, as bytes or as lines of text.
+
+The bytes are decompressed piece by piece. Text is decoded line by line, so that an error has a line; an encoding in
+which a line break is not the byte 10, as UTF-16, is first recoded to UTF-8.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from topoi._compressed import LONGEST, PIECE, compression_in, decompressed
+from topoi.errors import ParameterError
+from topoi.readers._faults import Faults, fault
+
+MAX_DOCUMENT = 2**26  # bytes: a file that is one endless line gets no more memory
+TOO_LONG = f"is longer than {MAX_DOCUMENT >> 20} MiB, too long for one document. Cut it into smaller ones."
+
+_MARKS = [  # UTF-32 first: its mark begins with that of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+]
+
+
+class Source:
+    """A place to read from: `name` for messages, `path` if it has one."""
+
+    def __init__(self, source: Any, encoding: str = "utf-8") -> None:
+        self.path: Path | None = None
+        self.encoding = _check_encoding(encoding)
+        self._stream: IO[bytes] | None = None
+        if isinstance(source, str) and source == "-":
+            self._stream, self.name = sys.stdin.buffer, "standard input"
+        elif isinstance(source, str | os.PathLike):
+            self.path = Path(os.fsdecode(source))
+            self.name = str(self.path)
+        else:
+            self._stream, self.name = _check_stream(source), "the stream"
+
+    @property
+    def again(self) -> bool:
+        """Whether it can be read a second time: a stream cannot, nor a pipe that has a path."""
+        return self.path is not None and (self.path.is_file() or self.path.is_dir())
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[io.BufferedReader]:
+        """Its bytes, decompressed."""
+        if self._stream is not None:
+            yield decompressed(self._stream, self.name)
+            return
+        with open_file(cast(Path, self.path)) as file:
+            yield decompressed(file, self.name)
+
+    @contextlib.contextmanager
+    def seekable(self) -> Iterator[BinaryIO]:
+        """Its bytes as a file in which one can jump: a stream, a pipe or a compressed file is first copied to disk."""
+        if self.again:
+            with open_file(cast(Path, self.path)) as file:
+                if not compression_in(file.read(LONGEST)):
+                    file.seek(0)
+                    yield file
+                    return
+        with self.opened() as stream, tempfile.TemporaryFile() as copy:
+            while piece := stream.read(PIECE):
+                copy.write(piece)
+            copy.seek(0)
+            yield cast(BinaryIO, copy)
+
+    def lines(self, faults: Faults) -> Iterator[tuple[int, str]]:
+        """Number, from 1, and text of every line, without its line break. A line that is no text is a fault."""
+        encoding = self.encoding
+        with self.opened() as raw:
+            stream = raw
+            if not _keeps_line_breaks(encoding):
+                stream, encoding = io.BufferedReader(cast(Any, _Recoded(raw, self.name, encoding)), PIECE), "utf-8"
+            for number, line in self._split(stream, faults):
+                if number == 1 and encoding == "utf-8":
+                    line = without_mark(line, self.name)
+                try:
+                    text = line.decode(encoding)
+                except UnicodeError as error:
+                    faults.document(self.name, what_is_wrong(error, encoding), line=number, byte=position(error))
+                    continue
+                if "\0" in text:
+                    faults.document(self.name, NUL, line=number, column=text.index("\0") + 1)
+                    continue
+                yield number, text
+
+    def _split(self, stream: io.BufferedReader, faults: Faults) -> Iterator[tuple[int, bytes]]:
+        number = 0
+        while line := stream.readline(MAX_DOCUMENT):
+            number += 1
+            if line.endswith(b"\n"):
+                yield number, line[:-2] if line.endswith(b"\r\n") else line[:-1]
+            elif len(line) < MAX_DOCUMENT:
+                yield number, line  # the last one
+            else:
+                while (line := stream.readline(PIECE)) and not line.endswith(b"\n"):
+                    pass
+                faults.document(self.name, f"the line {TOO_LONG}", line=number)
+
+    def whole(self) -> str:
+        """All of it as one text."""
+        with self.opened() as stream:
+            data = stream.read(MAX_DOCUMENT + 1)
+        if len(data) > MAX_DOCUMENT:
+            raise fault(self.name, f"the file {TOO_LONG}")
+        if self.encoding == "utf-8":
+            data = without_mark(data, self.name)
+        try:
+            text = data.decode(self.encoding)
+        except UnicodeError as error:
+            raise fault(self.name, what_is_wrong(error, self.encoding), byte=position(error)) from error
+        if "\0" in text:
+            raise fault(self.name, NUL, byte=text.index("\0") + 1)
+        return text
+
+
+NUL = (
+    "a NUL character: this is no text, or UTF-16 without a byte order mark (give encoding='utf-16-le' or 'utf-16-be')."
+)
+
+
+def what_is_wrong(error: UnicodeError, encoding: str) -> str:
+    """A sentence on bytes that are no text."""
+    if not isinstance(error, UnicodeDecodeError):
+        return f"is not {encoding}: {error}. Name the encoding of the file by the option encoding."
+    what = f"the byte 0x{error.object[error.start]:02x} is not valid {encoding.upper()}."
+    others = "'latin-1' or 'cp1252'" if encoding == "utf-8" else "'utf-8'"
+    return f"{what} If the file has another encoding, name it by the option encoding: {others}, for example."
+
+
+def position(error: UnicodeError) -> int | None:
+    """The byte, from 1, at which decoding failed."""
+    return error.start + 1 if isinstance(error, UnicodeDecodeError) else None
+
+
+def without_mark(data: bytes, name: str) -> bytes:
+    """`data` without the byte order mark of UTF-8; raise for that of UTF-16 or UTF-32."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            raise fault(name, f"begins with the byte order mark of {encoding.upper()}; give encoding={encoding!r}.")
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def open_file(path: Path) -> BinaryIO:
+    """A file to read, or a FileError."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError as error:
+        raise fault(str(path), "there is no such file; check the path.") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        what = "is a folder, not a file" if path.is_dir() else f"cannot be opened: {error}"
+        raise fault(str(path), f"{what}.") from error
+
+
+def _check_stream(source: Any) -> IO[bytes]:
+    if isinstance(source, io.TextIOBase):
+        raise ParameterError("source", "is a text stream; open the file in binary mode, open(path, 'rb')")
+    if not hasattr(source, "read"):
+        raise ParameterError(
+            "source", f"must be a path, '-' for standard input or a binary stream, not {type(source).__name__}"
+        )
+    return cast(IO[bytes], source)
+
+
+def _check_encoding(encoding: Any) -> str:
+    """The name of an encoding as Python spells it."""
+    try:
+        codec = codecs.lookup(encoding)
+    except (LookupError, TypeError, ValueError) as error:
+        raise ParameterError("encoding", f"{encoding!r} is not known; try 'utf-8', 'latin-1' or 'utf-16'") from error
+    if not getattr(codec, "_is_text_encoding", True):
+        raise ParameterError("encoding", f"{encoding!r} does not give text; try 'utf-8', 'latin-1' or 'utf-16'")
+    return "utf-8" if codec.name == "utf-8-sig" else codec.name
+
+
+def _keeps_line_breaks(encoding: str) -> bool:
+    try:
+        return "\n".encode(encoding) == b"\n"
+    except UnicodeError:
+        return False
+
+
+class _Recoded(io.RawIOBase):
+    """Text in `encoding` as UTF-8."""
+
+    def __init__(self, stream: io.BufferedReader, name: str, encoding: str) -> None:
+        self._stream, self._name, self._encoding = stream, name, encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready, self._n_read = b"", 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            piece = self._stream.read(PIECE)
+            try:
+                text = self._decoder.decode(piece, final=not piece)
+            except UnicodeError as error:
+                byte = self._n_read + (position(error) or 1)
+                raise fault(self._name, what_is_wrong(error, self._encoding), byte=byte) from error
+            self._n_read += len(piece)
+            self._ready = text.encode("utf-8", "surrogatepass")
+            if not piece:
+                break
+        data, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)

@@ -1,0 +1,168 @@
+"""Word numbers of documents, gathered in one growing array of 4 bytes a token and finished in place.
+
+Neither the texts nor a second copy of the tokens is ever in memory: words are renumbered, sorted within their documents
+and pruned a piece at a time, each piece written over where tokens have been read already.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._validate import MAX_TOKENS, running_total
+from topoi.readers._limits import Limits
+
+PIECE = 2**19  # tokens worked on together
+
+Ints = NDArray[np.int64]
+Numbers = NDArray[np.int32]
+
+UNKNOWN, IGNORED = -1, -2
+
+
+class Tokens:
+    """The tokens of all documents so far: `words`, in the order in which they came, and `lengths` of the documents."""
+
+    def __init__(self) -> None:
+        self.words = array("i")
+        self.lengths = array("q")
+
+    def extend(self, words: Numbers, lengths: Ints) -> None:
+        """Append documents."""
+        if len(self.words) + len(words) > MAX_TOKENS:
+            raise MemoryError("too many tokens")
+        self.words.frombytes(np.ascontiguousarray(words, np.int32).tobytes())
+        self.lengths.frombytes(np.ascontiguousarray(lengths, np.int64).tobytes())
+
+    def renumber(self, table: Numbers, sort: bool) -> None:
+        """Give word w the number ``table[w]``, or drop its tokens if that is negative; then sort each document.
+
+        `sort` may be False if the table does not change the order of the words that it keeps.
+        """
+        end = 0
+        view, lengths = np.frombuffer(self.words, np.int32), np.frombuffer(self.lengths, np.int64)
+        for first, last, start, stop in _pieces(lengths.copy()):
+            words, kept = drop(table[view[start:stop]], lengths[first:last], 0)
+            if sort:
+                words = _sorted(words, kept, len(table))
+            view[end : end + len(words)] = words
+            lengths[first:last] = kept
+            end += len(words)
+        del view, lengths  # an array in use cannot shrink
+        del self.words[end:]
+
+    def count(self, n_words: int) -> tuple[Ints, Ints]:
+        """Number of documents with each word, and of its tokens; the documents must be sorted."""
+        n_with, n_tokens = np.zeros(n_words, np.int64), np.zeros(n_words, np.int64)
+        view, lengths = np.frombuffer(self.words, np.int32), np.frombuffer(self.lengths, np.int64)
+        for first, last, start, stop in _pieces(lengths):
+            words = view[start:stop]
+            is_first = np.ones(len(words), bool)
+            np.not_equal(words[1:], words[:-1], out=is_first[1:])
+            begins = running_total(lengths[first:last])[:-1]
+            is_first[begins[begins < len(words)]] = True
+            n_tokens += np.bincount(words, minlength=n_words)
+            n_with += np.bincount(words[is_first], minlength=n_words)
+        return n_with, n_tokens
+
+    def prune(self, n_words: int, limits: Limits) -> NDArray[np.bool_]:
+        """Drop the words that the limits exclude, and say which are kept; the documents must be sorted."""
+        if limits.absent:
+            return np.ones(n_words, bool)
+        kept = limits.kept(*self.count(n_words), n_documents=len(self.lengths))
+        self.renumber(np.where(kept, np.cumsum(kept) - 1, UNKNOWN).astype(np.int32), sort=False)
+        return kept
+
+    def arrays(self) -> tuple[Numbers, Ints]:
+        """`words` and `doc_ptr` of a corpus."""
+        return np.frombuffer(self.words, np.int32), running_total(np.frombuffer(self.lengths, np.int64))
+
+
+class TextTokens:
+    """Gathers documents that are lists of words, and numbers the words as they come, or as a vocabulary does."""
+
+    def __init__(self, ignored: frozenset[str], vocabulary: NDArray[np.object_] | None) -> None:
+        self.tokens = Tokens()
+        self.n_dropped = 0
+        self._vocabulary = vocabulary
+        self._numbers: list[int] = []  # of the documents since the last piece
+        self._ends: list[int] = []
+        self._index: dict[str, int]
+        self._fewest = 0
+        if vocabulary is None:
+            # C code gives a word that is not there the next number. Those to be ignored come first.
+            index: defaultdict[str, int] = defaultdict(None, {word: i for i, word in enumerate(sorted(ignored))})
+            index.default_factory = index.__len__
+            self._index, self._fewest = index, len(ignored)
+            self._look_up: Callable[[list[str]], Any] = lambda words: map(index.__getitem__, words)
+        else:
+            self._index = {word: i for i, word in enumerate(vocabulary)} | dict.fromkeys(ignored, IGNORED)
+            known = self._index.get
+            self._look_up = lambda words: map(known, words, repeat(UNKNOWN))
+
+    def add(self, document: list[str]) -> None:
+        """Append a document."""
+        self._numbers.extend(self._look_up(document))
+        self._ends.append(len(self._numbers))
+        if len(self._numbers) >= PIECE or len(self._ends) >= PIECE:
+            self._flush()
+
+    def _flush(self) -> None:
+        numbers = np.frombuffer(array("i", self._numbers), np.int32)
+        lengths = np.diff(np.array([0, *self._ends])).astype(np.int64)
+        self._numbers.clear()
+        self._ends.clear()
+        if self._vocabulary is not None:
+            self.n_dropped += int((numbers == UNKNOWN).sum())
+        self.tokens.extend(*drop(numbers, lengths, self._fewest))
+
+    def finish(self, limits: Limits) -> NDArray[np.object_]:
+        """Make the tokens those of a corpus; the words of its vocabulary, in order."""
+        self._flush()
+        if self._vocabulary is not None:
+            self.tokens.renumber(np.arange(len(self._vocabulary), dtype=np.int32), sort=True)
+            return self._vocabulary
+        words = list(self._index)[self._fewest :]  # in the order of their numbers
+        self._index.clear()
+        order = sorted(range(len(words)), key=words.__getitem__)
+        table = np.full(self._fewest + len(words), UNKNOWN, np.int32)
+        table[self._fewest + np.array(order, np.int64)] = np.arange(len(words))
+        self.tokens.renumber(table, sort=True)
+        vocabulary = np.empty(len(words), object)
+        vocabulary[:] = [words[i] for i in order]
+        return vocabulary[self.tokens.prune(len(words), limits)]
+
+
+def drop(words: Numbers, lengths: Ints, fewest: int) -> tuple[Numbers, Ints]:
+    """Documents without the words below `fewest`."""
+    kept = words >= fewest
+    if kept.all():
+        return words, lengths
+    ends = running_total(kept.astype(np.int64))[running_total(lengths)]
+    return words[kept], np.diff(ends)
+
+
+def _sorted(words: Numbers, lengths: Ints, n_words: int) -> Numbers:
+    """Each document in ascending order: one sort of (document, word) for all of them."""
+    document = np.repeat(np.arange(len(lengths)), lengths)
+    keys = document * max(n_words, 1) + words
+    keys.sort()
+    keys -= document * max(n_words, 1)
+    return keys.astype(np.int32)
+
+
+def _pieces(lengths: Ints) -> Iterator[tuple[int, int, int, int]]:
+    """(first, last, start, stop): documents and their tokens, some PIECE of them at a time."""
+    doc_ptr = running_total(lengths)
+    first = 0
+    while first < len(lengths):
+        last = max(first + 1, int(np.searchsorted(doc_ptr, doc_ptr[first] + PIECE, side="right")) - 1)
+        last = min(last, first + PIECE)
+        yield first, last, int(doc_ptr[first]), int(doc_ptr[last])
+        first = last

@@ -1,0 +1,146 @@
+"""CSV and TSV. The first line names the columns, unless the option header says no: then they are '1', '2', ….
+
+A quote that is not closed swallows lines. When such a record turns out broken, only its first line is: the reader goes
+back to the second.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from topoi.errors import ParameterError
+from topoi.readers._request import Documents, Request
+from topoi.readers._source import MAX_DOCUMENT
+
+
+def documents(request: Request) -> Documents:
+    """Every record, comma-separated if no delimiter is given."""
+    return _documents(request, ",")
+
+
+def tab_documents(request: Request) -> Documents:
+    """Every record, tab-separated if no delimiter is given."""
+    return _documents(request, "\t")
+
+
+def _documents(request: Request, delimiter: str) -> Documents:
+    delimiter = request.delimiter or delimiter
+    lines = _Lines(request.source.lines(request.faults))
+    records = _records(request, lines, delimiter)
+    first = next(records, None)
+    if first is None:
+        return
+    names = first if request.header else [str(i + 1) for i in range(len(first))]
+    columns = request.columns(names, _hint(names, delimiter))
+    text_at = names.index(columns.text)
+    answer_at = None if columns.answer is None else names.index(columns.answer)
+    id_at = None if columns.id is None else names.index(columns.id)
+    several = request.label_separator is not None
+    answer = document_id = None
+    records = records if request.header else _again(first, records)
+    for record in records:
+        if len(record) != len(names):
+            what = f"the record has {len(record)} fields; there are {len(names)} columns."
+            request.faults.document(
+                request.name, f"{what} A field with {_shown(delimiter)} or a line break needs quotes.", line=lines.first
+            )
+            lines.go_back()
+            continue
+        if answer_at is not None:
+            value = record[answer_at]
+            answer, problem = request.read_answer(value if value or several else None)
+            if problem:
+                request.faults.document(request.name, f"{columns.answer!r}: {problem}", line=lines.first)
+                continue
+        if id_at is not None:
+            document_id = record[id_at]
+        yield record[text_at], answer, document_id
+
+
+class _Lines:
+    """The lines for the CSV parser; those of the record that it is reading can be read again."""
+
+    def __init__(self, lines: Iterator[tuple[int, str]]) -> None:
+        self._lines = lines
+        self._again: deque[tuple[int, str]] = deque()
+        self._record: list[tuple[int, str]] = []
+        self._size = 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        number, line = self._again.popleft() if self._again else next(self._lines)
+        self._record.append((number, line))
+        self._size += len(line)
+        if self._size > MAX_DOCUMENT:
+            raise csv.Error(f"the record is longer than {MAX_DOCUMENT >> 20} MiB")
+        return line + "\n"
+
+    @property
+    def first(self) -> int | None:
+        """The line at which the record begins."""
+        return self._record[0][0] if self._record else None
+
+    def begin(self) -> None:
+        """The next line begins a record."""
+        self._record.clear()
+        self._size = 0
+
+    def go_back(self) -> None:
+        """Read again what the last record held after its first line."""
+        self._again.extendleft(reversed(self._record[1:]))
+
+
+def _records(request: Request, lines: _Lines, delimiter: str) -> Iterator[list[str]]:
+    # The default limit, 128 KiB, is less than a long document. It is one number for the whole program, which is
+    # why it is only ever raised.
+    if csv.field_size_limit() < MAX_DOCUMENT:
+        csv.field_size_limit(MAX_DOCUMENT)
+    quoting: Any = csv.QUOTE_MINIMAL if request.quotes else csv.QUOTE_NONE
+    try:
+        reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
+    except (TypeError, ValueError, csv.Error) as error:
+        raise ParameterError("delimiter", f"must be one character, not {delimiter!r} ({error})") from error
+    while True:
+        lines.begin()
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            request.faults.document(request.name, _what_is_wrong(error), line=lines.first)
+            lines.go_back()
+            continue
+        if len(record) > 1 or (record and record[0].strip()):
+            yield record
+
+
+def _again(first: list[str], records: Iterator[list[str]]) -> Iterator[list[str]]:
+    yield first
+    yield from records
+
+
+def _what_is_wrong(error: csv.Error) -> str:
+    what = str(error)
+    if "unexpected end of data" in what:
+        return "the quote that opens a field here is never closed. Close it, or read quotes as text: quotes=False."
+    if "expected after" in what:
+        what = 'a quoted field goes on after its quote. Close it, double a quote inside it, as in "say ""yes""",'
+        return f"{what} or read quotes as text: quotes=False."
+    if "new-line character" in what:
+        return "a carriage return inside a field without quotes."
+    return f"not CSV: {what}."
+
+
+def _hint(names: list[str], delimiter: str) -> str:
+    """What to try if the header has but one field, with another delimiter in it."""
+    other = next((mark for mark in ",;\t|" if mark != delimiter and len(names) == 1 and mark in names[0]), None)
+    return "" if other is None else f" Is the delimiter {_shown(other)}? Then give delimiter={other!r}."
+
+
+def _shown(mark: str) -> str:
+    return {",": "a comma", ";": "a semicolon", "\t": "a tab"}.get(mark, repr(mark))

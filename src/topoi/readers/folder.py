@@ -1,0 +1,48 @@
+"""A folder of text files, a document each. The subfolder is the label, the path within the folder the id.
+
+Files are read in order of their paths, the same on every system. Names that begin with a dot are left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+from topoi.errors import FileError
+from topoi.readers._faults import fault
+from topoi.readers._request import Documents, Request
+from topoi.readers._source import Source
+
+
+def documents(request: Request) -> Documents:
+    """Every file."""
+    root = request.source.path
+    if root is None or not root.is_dir():
+        raise fault(request.name, "is not a folder.")
+    for parts in sorted(_files(root)):
+        path = root.joinpath(*parts)
+        try:
+            text = Source(path, request.source.encoding).whole()
+        except FileError as error:
+            request.faults.skip(error)
+            continue
+        answer, problem = request.read_answer(parts[0] if len(parts) > 1 else None)
+        if problem:
+            request.faults.document(str(path), f"the subfolder {parts[0]!r}: {problem}")
+            continue
+        yield text, answer, "/".join(parts)
+
+
+def _files(root: Path) -> Iterator[tuple[str, ...]]:
+    """Paths of the files below `root`, in parts."""
+    problems: list[OSError] = []
+    for parent, folders, names in os.walk(root, onerror=problems.append):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        above = Path(parent).relative_to(root).parts
+        for name in names:
+            if not name.startswith(".") and (Path(parent) / name).is_file():  # no sockets, pipes, broken links
+                yield (*above, name)
+    if problems:
+        raise fault(str(cast(str, problems[0].filename)), f"cannot be listed: {problems[0].strerror}.")

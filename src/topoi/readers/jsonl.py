@@ -1,0 +1,99 @@
+"""JSON lines: an object a line. The text is a string, or a list of strings: words that are not cut any further."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from topoi.readers._faults import fault
+from topoi.readers._request import TEXT_COLUMNS, Documents, Request, listed, short
+
+
+def documents(request: Request) -> Documents:
+    """Every object."""
+    faults, name, loads = request.faults, request.name, json.loads
+    text_key, answer_key, id_key = request.text, request.answer, request.id
+    answer_seen = id_seen = False
+    keys: list[str] = []
+    answer = number_id = None
+    for number, line in request.source.lines(faults):
+        if not line or line.isspace():
+            continue
+        try:
+            record = loads(line)
+        except (ValueError, RecursionError) as error:
+            faults.document(name, _what_is_wrong(error, line), line=number, column=getattr(error, "colno", None))
+            continue
+        if type(record) is not dict:
+            faults.document(name, _no_object(record), line=number)
+            continue
+        if "\\ud" in line or "\\uD" in line:
+            record = _repaired(record)
+        if text_key is None:
+            text_key = next((key for key in TEXT_COLUMNS if key in record), None)
+            if text_key is None:
+                what = f"the object has no key 'text'; it has {listed(list(record))}. Name one: text=…."
+                raise fault(name, what, line=number)
+        text = record.get(text_key)
+        if type(text) is not str and (problem := _bad_text(text, text_key, record)):
+            faults.document(name, problem, line=number)
+            continue
+        if answer_key is not None:
+            answer_seen = answer_seen or answer_key in record
+            answer, problem = request.read_answer(record.get(answer_key))
+            if problem:
+                faults.document(name, f"{answer_key!r}: {problem}", line=number)
+                continue
+        if id_key is not None:
+            id_seen = id_seen or id_key in record
+            number_id = record.get(id_key)
+            if not isinstance(number_id, str | int):
+                faults.document(
+                    name,
+                    f"the id {id_key!r} is {short(number_id)}; it must be a string or a whole number.",
+                    line=number,
+                )
+                continue
+        keys = keys or list(record)
+        yield text, answer, number_id
+    for key, seen in ((answer_key, answer_seen), (id_key, id_seen)):
+        if key is not None and keys and not seen:
+            raise fault(name, f"no object has the key {key!r}; the first has {listed(keys)}.")
+
+
+def _what_is_wrong(error: ValueError | RecursionError, line: str) -> str:
+    if isinstance(error, RecursionError):
+        return "the JSON is nested too deeply."
+    if line.strip() in ("[", "{"):
+        return "the JSON goes on in the next line; each line must be an object: jq -c '.[]' makes them of an array."
+    return f"this is not JSON: {getattr(error, 'msg', error)}. Each line must be one object."
+
+
+def _no_object(record: Any) -> str:
+    if isinstance(record, list):
+        return "this is an array; each line must be an object: jq -c '.[]' makes them of an array."
+    return f'this is {short(record)}; each line must be an object, as {{"text": "…"}}.'
+
+
+def _bad_text(text: Any, key: str, record: dict[str, Any]) -> str | None:
+    """What is wrong with a text that is not a string, unless it is a list of them."""
+    if key not in record:
+        return f"the object has no key {key!r}; it has {listed(list(record))}."
+    if isinstance(text, list):
+        bad = next((item for item in text if not isinstance(item, str)), None)
+        return (
+            None if bad is None and None not in text else f"{key!r} is a list with {short(bad)}; words must be strings."
+        )
+    what = "null" if text is None else f"{short(text)}, a {type(text).__name__}"
+    return f"{key!r} is {what}; it must be a string, or a list of words."
+
+
+def _repaired(value: Any) -> Any:
+    """`value` with halves of surrogate pairs, which no file can hold, replaced by U+FFFD."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_repaired(item) for item in value]
+    if isinstance(value, dict):
+        return {_repaired(key): _repaired(item) for key, item in value.items()}
+    return value
