@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import (
     accuracy_score,
-    confusion_matrix,
     f1_score,
     multilabel_confusion_matrix,
     precision_recall_fscore_support,
@@ -99,10 +98,12 @@ def classification_scores(
         if not (known := np.isin(given, names)).all():
             raise ParameterError(what, f"has {given[~known][0]!r}, which is not among the labels")
     precision, recall, f1, support = precision_recall_fscore_support(truth, guess, labels=names, zero_division=0)
+    at, said = (truth[:, None] == names).argmax(1), (guess[:, None] == names).argmax(1)
+    confusion = np.zeros((len(names), len(names)), np.int64)
+    np.add.at(confusion, (at, said), 1)  # scikit-learn's own warns where there is one label
     probability_scores: dict[str, float] = {}
     if probabilities is not None:
         p = _checked(probabilities, (n, len(names)))
-        at = (truth[:, None] == names).argmax(1)
         probability_scores = {
             "log_loss": float(-np.log(np.maximum(p[np.arange(n), at] / p.sum(1), SURE)).mean()),
             "calibration_error": calibration_error(p.max(1), p.argmax(1) == at, n_bins),
@@ -110,7 +111,7 @@ def classification_scores(
     return ClassificationScores(
         names.tolist(), False, float(accuracy_score(truth, guess)),
         float(f1_score(truth, guess, labels=names, average="micro", zero_division=0)), float(np.mean(f1)),
-        precision, recall, f1, support.astype(np.int64), confusion_matrix(truth, guess, labels=names),
+        precision, recall, f1, support.astype(np.int64), confusion,
         **probability_scores,
     )  # fmt: skip
 

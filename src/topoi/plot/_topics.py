@@ -39,7 +39,7 @@ def topics(
     room = name_width([word for words in names.values() for word in words], SMALL)
     width = 1.3 + room
     rows, columns = grid_shape(len(chosen), width)
-    grid = _grid(rows, columns, width, LINE * n_words + 0.42, ax)
+    grid = _grid(rows, columns, width, LINE * n_words + 0.36, ax)
     figure = grid.figure
     phi = _probabilities(estimator, tops)
     largest = max((phi[k].max(initial=0.0) for k in chosen), default=0.0) or 1.0
@@ -52,7 +52,8 @@ def topics(
         panel.set_xlim(0, largest * 1.02)
         panel.set_title(f"topic {k}  ·  {shares[k]:.1%}", fontsize=SMALL + 1, loc="left")
         panel.tick_params(axis="y", length=0)
-        panel.tick_params(axis="x", labelsize=SMALL - 1, colors=GREY)
+        # One scale for all: numbers under the last panel of a column are enough.
+        panel.tick_params(axis="x", labelsize=SMALL - 1, colors=GREY, labelbottom=place + columns >= len(chosen))
         panel.locator_params(axis="x", nbins=3)
         for side in ("top", "right", "left"):
             panel.spines[side].set_visible(False)

@@ -92,11 +92,9 @@ def task_names(estimator: Any, label_names: Any = None) -> list[str]:
         names = list(label_names)
     elif labels is None:
         names = ["target"] if n_tasks == 1 else [f"output {j}" for j in names]
-    if len(names) == n_tasks:
-        return [str(name) for name in names]
-    if n_tasks == 1:
-        return [f"{names[1]} against {names[0]}"]
-    return [f"{b} against {a}" for a, b in combinations(names, 2)]
+    if len(names) == 2 * n_tasks == 2 or getattr(estimator, "_votes", False):
+        return [f"{b} against {a}" for a, b in combinations(names, 2)]
+    return [str(name) for name in names]
 
 
 def _topic_names(estimator: Any, order: NDArray[np.int64], n_words: int) -> list[str]:
