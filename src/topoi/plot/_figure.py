@@ -13,7 +13,8 @@ GREY = "#8C8C8C"
 PALE = "#D9D9D9"
 MARKERS = "osD^vPX*"
 SMALL = 8  # points: tick labels
-WIDEST = 24.0  # inches
+WIDEST = 24.0  # inches: a heat map
+WIDE = 12.0  # panels side by side
 
 
 class PlotError(TopoiError, ValueError):
@@ -25,12 +26,14 @@ def new_axes(width: float, height: float) -> Any:
     return new_figure(width, height).add_subplot()
 
 
-def new_figure(width: float, height: float) -> Any:
-    """A figure that pyplot does not know of, laid out so that labels have room."""
+def new_figure(width: float, height: float, *, by_hand: bool = False) -> Any:
+    """A figure that pyplot does not know of, laid out so that labels have room, unless that is done by hand."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise PlotError('pictures need matplotlib, which is not installed: pip install "topoi[plot]"') from error
+    if by_hand:
+        return Figure(figsize=(width, height), dpi=100)
     figure = Figure(figsize=(width, height), layout="constrained", dpi=100)
     engine: Any = figure.get_layout_engine()
     engine.set(w_pad=0.08, h_pad=0.08, wspace=0.03, hspace=0.02)
@@ -70,7 +73,16 @@ def style(number: int) -> tuple[str, str]:
     return COLOURS[number % len(COLOURS)], MARKERS[number // len(COLOURS) % len(MARKERS)]
 
 
-def grid_shape(n: int, width: float) -> tuple[int, int]:
-    """Rows and columns for n panels that are `width` inches wide: up to four in a row, more only if there are many."""
-    columns = max(1, min(n, max(math.ceil(math.sqrt(n)), 4), int(12 // width)))
+def grid_shape(n: int, panel: tuple[float, float], ax: Any = None) -> tuple[int, int]:
+    """Rows and columns for n panels of a width and height in inches.
+
+    In a new figure up to four in a row, and more only if there are many; in place of `ax`, so that the side on which
+    there is least room has the most.
+    """
+    width, height = panel
+    if ax is None:
+        columns = max(1, min(n, max(math.ceil(math.sqrt(n)), 4), int(WIDE // width)))
+    else:
+        room = ax.get_window_extent()
+        columns = min(range(1, n + 1), key=lambda c: max(c * width / room.width, -(-n // c) * height / room.height))
     return -(-n // columns), columns

@@ -12,7 +12,11 @@ from topoi.errors import ParameterError
 from topoi.evaluate.topics import models_of, top_columns, topic_shares
 from topoi.plot._figure import COLOURS, GREY, SMALL, PlotError, check_axes, grid_shape, name_width, new_figure, short
 
-LINE = 0.165  # inches of a bar with its word
+# Inches. They are laid out by hand: matplotlib takes seconds to find out how 100 panels fit.
+LINE = 0.165  # of a bar with its word
+BAR = 1.1  # of the longest bar
+GAP = 0.3  # between a bar and the next panel's words
+TITLE = 0.36  # of a title, with what is between it and the panel above
 
 
 def topics(
@@ -37,9 +41,9 @@ def topics(
         raise ParameterError("which", "names no topic")
     names = {k: [short(_name(estimator, w), 18) for w in tops[k]] for k in chosen}
     room = name_width([word for words in names.values() for word in words], SMALL)
-    width = 1.3 + room
-    rows, columns = grid_shape(len(chosen), width)
-    grid = _grid(rows, columns, width, LINE * n_words + 0.36, ax)
+    panel_size = (BAR + GAP + room, LINE * n_words + TITLE)
+    rows, columns = grid_shape(len(chosen), panel_size, None if ax is None else check_axes(ax))
+    grid = _grid(rows, columns, room, LINE * n_words, ax)
     figure = grid.figure
     phi = _probabilities(estimator, tops)
     largest = max((phi[k].max(initial=0.0) for k in chosen), default=0.0) or 1.0
@@ -62,15 +66,21 @@ def topics(
     return np.array(panels, dtype=object)
 
 
-def _grid(rows: int, columns: int, width: float, height: float, ax: Any) -> Any:
+def _grid(rows: int, columns: int, room: float, height: float, ax: Any) -> Any:
+    """Places for panels that are `height` high, with `room` for words on their left."""
+    spaces = {"wspace": (room + GAP) / BAR, "hspace": TITLE / height}
     if ax is None:
-        return new_figure(columns * width + 0.2, rows * height + 0.1).add_gridspec(rows, columns)
+        wide, tall = columns * (BAR + GAP + room), rows * (height + TITLE) + GAP
+        return new_figure(wide, tall, by_hand=True).add_gridspec(
+            rows, columns, left=(room + GAP / 3) / wide, right=1 - GAP * 2 / 3 / wide, bottom=GAP / tall,
+            top=1 - TITLE / tall, **spaces,
+        )  # fmt: skip
     place = check_axes(ax).get_subplotspec()
     if place is None:
         raise PlotError("ax must be one of `subplots`, so that its place can be cut into panels")
     figure = ax.figure
     ax.remove()
-    grid = place.subgridspec(rows, columns)
+    grid = place.subgridspec(rows, columns, **({} if figure.get_layout_engine() else spaces))
     grid.figure = figure
     return grid
 
