@@ -1,0 +1,39 @@
+"""How good a model is: on new documents, by its topics, by its predictions, and by its chains. See docs/evaluation.md.
+
+`evaluate` makes all measures that apply; each is also a function of its own.
+"""
+
+from __future__ import annotations
+
+from topoi.evaluate.chains import Traces, chain_diagnostics
+from topoi.evaluate.classification import ClassificationScores, calibration_error, classification_scores
+from topoi.evaluate.coherence import c_v, npmi, u_mass
+from topoi.evaluate.held_out import HeldOut, document_completion, left_to_right, log_likelihoods
+from topoi.evaluate.regression import RegressionScores, regression_scores
+from topoi.evaluate.report import MEASURES, evaluate, score_predictions
+from topoi.evaluate.topics import diversity, exclusivity, top_columns, topic_names, topic_shares
+
+__all__ = [
+    "MEASURES",
+    "ClassificationScores",
+    "HeldOut",
+    "RegressionScores",
+    "Traces",
+    "c_v",
+    "calibration_error",
+    "chain_diagnostics",
+    "classification_scores",
+    "diversity",
+    "document_completion",
+    "evaluate",
+    "exclusivity",
+    "left_to_right",
+    "log_likelihoods",
+    "npmi",
+    "regression_scores",
+    "score_predictions",
+    "top_columns",
+    "topic_names",
+    "topic_shares",
+    "u_mass",
+]

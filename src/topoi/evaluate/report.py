@@ -1,0 +1,189 @@
+"""One call for all that applies to a fitted estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topoi.classifier import MedLDAClassifier
+from topoi.corpus import Corpus
+from topoi.errors import ParameterError
+from topoi.evaluate.chains import chain_diagnostics
+from topoi.evaluate.classification import ClassificationScores, classification_scores
+from topoi.evaluate.coherence import c_v, mean_coherence, npmi, u_mass
+from topoi.evaluate.held_out import document_completion, left_to_right
+from topoi.evaluate.regression import RegressionScores, regression_scores
+from topoi.evaluate.topics import corpus_of, diversity, exclusivity, models_of, top_columns, topic_names
+from topoi.model import TopicModel, check_whole
+from topoi.regressor import MedLDARegressor, check_targets
+
+
+@dataclass(frozen=True)
+class Task:
+    """What there is to evaluate."""
+
+    fitted: Any
+    corpus: Corpus
+    reference: Corpus
+    y: Any
+    documents: Sequence[Iterable[str]] | None
+    n_words: int
+    level: float
+    seed: int
+    n_jobs: int | None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure: its values by name, why it does not apply to a task ("" if it does), and whether it is quick."""
+
+    values: Callable[[Task], dict[str, Any]]
+    missing: Callable[[Task], str]
+    quick: bool = True
+
+
+def score_predictions(estimator: Any, X: Any, y: Any, *, level: float = 0.9) -> ClassificationScores | RegressionScores:
+    """Scores on X and y: of a fitted classifier's labels and probabilities, or a regressor's numbers and intervals."""
+    models_of(estimator)
+    corpus = corpus_of(estimator, X)
+    if corpus.n_documents == 0:
+        raise ParameterError("X", "has no documents to predict")
+    if isinstance(estimator, MedLDAClassifier):
+        truth = estimator._labels.check_known(y, corpus.n_documents)
+        probabilities = estimator.predict_proba(corpus)
+        return classification_scores(truth, estimator.predict(corpus), probabilities, labels=estimator.classes_)
+    if isinstance(estimator, MedLDARegressor):
+        truth = check_targets(y, corpus.n_documents)
+        predicted, bounds = estimator.predict(corpus), estimator.predict_interval(corpus, level)
+        if truth.size != predicted.size:
+            raise ParameterError("y", f"has shape {truth.shape}, but predictions have {predicted.shape}")
+        return regression_scores(truth.reshape(predicted.shape), predicted, bounds, level=level)
+    raise ParameterError("estimator", f"must be a MedLDAClassifier or MedLDARegressor, not {type(estimator).__name__}")
+
+
+def _always(task: Task) -> str:
+    return ""
+
+
+def _one_model(task: Task) -> str:
+    n = len(models_of(task.fitted))
+    return "" if n == 1 else f"the estimator has {n} topic models; ask estimators_[i]"
+
+
+def _texts(task: Task) -> str:
+    if task.documents is None:
+        return "the order of the words is needed; give `documents`, lists of tokens (npmi and u_mass do without)"
+    return "" if models_of(task.fitted)[0].vocabulary is not None else "the model knows no words, only columns"
+
+
+def _predicts(task: Task) -> str:
+    if not isinstance(task.fitted, MedLDAClassifier | MedLDARegressor):
+        return f"{type(task.fitted).__name__} predicts nothing"
+    if task.y is None:
+        return "the right labels or targets are needed; give `y`"
+    return "" if task.corpus.n_documents else "X has no documents to predict"
+
+
+def _has_chains(task: Task) -> str:
+    return "a TopicModel keeps no chains; give the estimator" if isinstance(task.fitted, TopicModel) else ""
+
+
+def _left_to_right(task: Task) -> dict[str, Any]:
+    found = left_to_right(task.fitted, task.corpus, seed=task.seed, n_jobs=task.n_jobs)
+    return {"left_to_right_log_likelihood": found.log_likelihood, "left_to_right_perplexity": found.perplexity}
+
+
+def _completion(task: Task) -> dict[str, Any]:
+    found = document_completion(task.fitted, task.corpus, seed=task.seed, n_jobs=task.n_jobs)
+    return {"log_likelihood": found.log_likelihood, "perplexity": found.perplexity}
+
+
+def _documents(task: Task) -> Sequence[Iterable[str]]:
+    assert task.documents is not None
+    return task.documents
+
+
+MEASURES: dict[str, Measure] = {
+    "document_completion": Measure(_completion, _one_model),
+    "left_to_right": Measure(_left_to_right, _one_model, quick=False),
+    "u_mass": Measure(
+        lambda task: {"u_mass": mean_coherence(u_mass(top_columns(task.fitted, task.n_words), task.reference))}, _always
+    ),
+    "npmi": Measure(
+        lambda task: {"npmi": mean_coherence(npmi(top_columns(task.fitted, task.n_words), task.reference))}, _always
+    ),
+    "c_npmi": Measure(
+        lambda task: {
+            "c_npmi": mean_coherence(npmi(topic_names(task.fitted, task.n_words), _documents(task), window=10))
+        },
+        _texts,
+    ),
+    "c_v": Measure(
+        lambda task: {"c_v": mean_coherence(c_v(topic_names(task.fitted, task.n_words), _documents(task)))}, _texts
+    ),
+    "diversity": Measure(lambda task: {"diversity": diversity(task.fitted)}, _always),
+    "exclusivity": Measure(
+        lambda task: {"exclusivity": mean_coherence(exclusivity(task.fitted, task.n_words))}, _always
+    ),
+    "predictions": Measure(
+        lambda task: score_predictions(task.fitted, task.corpus, task.y, level=task.level).as_dict(), _predicts
+    ),
+    "chains": Measure(lambda task: dict(chain_diagnostics(task.fitted)), _has_chains),
+}
+
+
+def evaluate(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    measures: Sequence[str] | str | None = None,
+    reference: Any = None,
+    documents: Sequence[Iterable[str]] | None = None,
+    n_words: int = 10,
+    level: float = 0.9,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> dict[str, Any]:
+    """Measures of a fitted `LDA`, `MedLDAClassifier`, `MedLDARegressor` or `TopicModel` on documents X, best held out.
+
+    Parameters
+    ----------
+    y : labels or targets of X, for the predictions of a supervised estimator.
+    measures : names from `MEASURES`, "all", or None
+        None is all quick ones that apply, "all" also the slow one, left to right. A measure that is named and does not
+        apply is an error that says what is missing.
+    reference : Corpus or counts
+        Documents in which the words are counted for `u_mass` and `npmi`; X by default. Where X is small, the training
+        documents, or any large collection with the same columns, say more.
+    documents : lists of tokens, in the order of the text
+        For the coherences of windows, `c_npmi` and `c_v`: X has no order. They need not be the documents of X.
+    n_words : top words of a topic for coherence and exclusivity. (Diversity takes 25.)
+    level : of the intervals of a regressor.
+    seed : of the halves of documents, and of particles.
+
+    Returns a flat dict of numbers, the means over topics for what is measured by topic; with predictions also
+    `per_label` and `confusion`, or `per_output`, as lists. All of it is fit for JSON, where NaN is allowed.
+    """
+    check_whole("n_words", n_words)
+    check_whole("seed", seed, 0)
+    corpus = corpus_of(estimator, X)
+    counted = corpus if reference is None else corpus_of(estimator, reference)
+    task = Task(estimator, corpus, counted, y, documents, n_words, level, seed, n_jobs)
+    everything = [name for name, measure in MEASURES.items() if measure.quick or measures == "all"]
+    if measures is None or measures == "all":
+        chosen = [name for name in everything if not MEASURES[name].missing(task)]
+    else:
+        chosen = [measures] if isinstance(measures, str) else list(measures)
+        for name in chosen:
+            if name not in MEASURES:
+                raise ParameterError("measures", f"has {name!r}; there are {', '.join(MEASURES)}, and 'all'")
+            if why := MEASURES[name].missing(task):
+                raise ParameterError("measures", f"{name}: {why}")
+    out: dict[str, Any] = {}
+    for name in chosen:
+        out |= MEASURES[name].values(task)
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in out.items()}

@@ -1,0 +1,121 @@
+"""Topics by themselves: their top words, how much those overlap, and how exclusive they are.
+
+Everything here takes what `fit` leaves, an estimator, or a `TopicModel` that was loaded from a file. A classifier with
+several models has their topics side by side, as in its `components_`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus import Corpus
+from topoi.errors import CorpusError, ParameterError
+from topoi.model import TopicModel, check_whole
+
+Topics = Sequence[Sequence[Any]]
+
+
+def models_of(fitted: Any) -> list[TopicModel]:
+    """The topic models of a fitted estimator, one unless classes have their own; a `TopicModel` is its own."""
+    if isinstance(fitted, TopicModel):
+        return [fitted]
+    if not hasattr(fitted, "_parts"):
+        raise ParameterError(
+            "estimator", f"must be an LDA, MedLDAClassifier, MedLDARegressor or TopicModel, not {type(fitted).__name__}"
+        )
+    check_is_fitted(fitted)
+    return [model for model, _ in fitted._parts()]
+
+
+def one_model(fitted: Any, what: str) -> TopicModel:
+    """The one topic model of an estimator; several do not have `what` in common."""
+    models = models_of(fitted)
+    if len(models) > 1:
+        raise ParameterError(
+            "estimator", f"has {len(models)} topic models, so there is no one {what}; use estimators_[i] for each"
+        )
+    return models[0]
+
+
+def corpus_of(fitted: Any, X: Any) -> Corpus:
+    """X as a corpus of the words that the model has."""
+    models = models_of(fitted)
+    if not isinstance(fitted, TopicModel):
+        corpus: Corpus = fitted._corpus(X, reset=False, allow_empty=True)
+        return corpus
+    corpus = X if isinstance(X, Corpus) else Corpus.from_counts(X, allow_empty=True)
+    if corpus.n_words != models[0].n_words:
+        raise CorpusError(f"X has {corpus.n_words} words, but the model was fitted on {models[0].n_words}.")
+    return corpus
+
+
+def top_columns(fitted: Any, n_words: int = 10) -> list[list[int]]:
+    """Columns of the `n_words` most probable words of every topic, most probable first, in the order of `top_words`.
+
+    A topic of which fewer words have a count has fewer; a topic without tokens has none.
+    """
+    check_whole("n_words", n_words)
+    out = []
+    for model in models_of(fitted):
+        by_topic = model.counts.tocsc()
+        for k in range(model.n_topics):
+            part = slice(by_topic.indptr[k], by_topic.indptr[k + 1])
+            counts, words = by_topic.data[part], by_topic.indices[part]
+            best = np.argsort(-counts, kind="stable")[:n_words]
+            out.append([int(w) for w in words[best[counts[best] > 0]]])
+    return out
+
+
+def topic_names(fitted: Any, n_words: int = 10) -> list[list[str]]:
+    """The words of `top_columns`, as text; the model must know its vocabulary."""
+    vocabulary = models_of(fitted)[0].vocabulary
+    if vocabulary is None:
+        raise ParameterError(
+            "estimator",
+            "knows no words, only columns; fit it on a Corpus with a vocabulary, or on a data frame",
+        )
+    return [[str(vocabulary[w]) for w in topic] for topic in top_columns(fitted, n_words)]
+
+
+def topic_shares(fitted: Any) -> NDArray[np.float64]:
+    """Share of the training tokens that each topic has; sums to 1 over the topics of a model."""
+    parts = []
+    for model in models_of(fitted):
+        counts = model.topic_counts
+        parts.append(counts / max(counts.sum(), np.finfo(float).tiny))
+    return np.concatenate(parts)
+
+
+def diversity(fitted: Any, n_words: int = 25) -> float:
+    """Share of different words among the top words of all topics: 1 if no two topics share one.
+
+    Dieng, Ruiz & Blei (2020), "Topic modeling in embedding spaces", who take 25 words. Topics without tokens have no
+    words and do not count; nan if there are no words at all.
+    """
+    words = [w for topic in top_columns(fitted, n_words) for w in topic]
+    return len(set(words)) / len(words) if words else float("nan")
+
+
+def exclusivity(fitted: Any, n_words: int = 10) -> NDArray[np.float64]:
+    """Of each topic, the mean over its top words of φ_kw / Σ_j φ_jw: 1 if no other topic ever uses them.
+
+    Bischof & Airoldi (2012), "Summarizing topical content with word frequency and exclusivity"; averaged over the top
+    words as in MALLET's topic diagnostics. nan for a topic without tokens.
+    """
+    tops = top_columns(fitted, n_words)
+    used = np.unique([w for topic in tops for w in topic]).astype(np.int64)
+    if len(used) == 0:
+        return np.full(len(tops), np.nan)
+    # Only the words that are some topic's top words: V×K may be large.
+    phi = np.concatenate(
+        [(model.word_rows(used, np.float64) + model.beta) * model.scale for model in models_of(fitted)], axis=1
+    )
+    share = phi / phi.sum(1, keepdims=True)
+    return np.array(
+        [share[np.searchsorted(used, topic), k].mean() if topic else np.nan for k, topic in enumerate(tops)]
+    )

@@ -1,0 +1,18 @@
+"""Pictures of fitted estimators, with matplotlib (``pip install "topoi[plot]"``).
+
+Every function takes a fitted estimator and an optional `ax` to draw on, and returns the Axes. Without `ax` a new figure
+of a fitting size is made, apart from pyplot's own: ``ax.figure.savefig("topics.png")`` writes it, and a notebook shows
+``ax.figure``. Nothing is ever shown by itself.
+
+Colours are those of Okabe and Ito, and maps that people who see few colours can read.
+"""
+
+from __future__ import annotations
+
+from topoi.plot._embedding import compare_embeddings, embedding
+from topoi.plot._predictions import calibration, confusion
+from topoi.plot._topics import topics
+from topoi.plot._traces import traces
+from topoi.plot._weights import weights
+
+__all__ = ["calibration", "compare_embeddings", "confusion", "embedding", "topics", "traces", "weights"]

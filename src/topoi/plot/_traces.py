@@ -1,0 +1,48 @@
+"""The log joint over the sweeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from topoi.evaluate.chains import Traces, burn_in_of, traces_of
+from topoi.plot._figure import COLOURS, GREY, PALE, SMALL, bare, check_axes, new_axes
+
+
+def traces(estimator: Any, kept: Traces | None = None, *, ax: Any = None) -> Any:
+    """Log joint over the sweeps, a line for each chain, the burn-in shaded; returns the Axes.
+
+    All chains are there if `topoi.evaluate.Traces` was among the callbacks of the fit, or is given as `kept`; else the
+    best one. The scale is that of the sweeps after the first quarter, which would flatten all that follows.
+    """
+    models = traces_of(estimator, kept)
+    ax = new_axes(6.4, 3.4) if ax is None else check_axes(ax)
+    many = sum(map(len, models)) > len(COLOURS)
+    for number, chains in enumerate(models):
+        for chain, trace in enumerate(chains):
+            name = f"chain {chain}" if len(models) == 1 else f"model {number}, chain {chain}"
+            colour = COLOURS[(number if len(models) > 1 else chain) % len(COLOURS)]
+            ax.plot(*trace.T, color=colour, linewidth=0.8 if many else 1.4, marker=".", markersize=3, label=name)
+    burn_in = burn_in_of(estimator)
+    every = np.concatenate([trace for chains in models for trace in chains])
+    last = every[:, 0].max()
+    if burn_in < last:
+        ax.axvspan(0, burn_in, color=PALE, alpha=0.45, linewidth=0, zorder=0)
+        ax.text(burn_in / last * 0.98, 0.02, "burn-in", transform=ax.transAxes, ha="right", color=GREY, fontsize=SMALL)
+    settled = every[every[:, 0] > 0.25 * last, 1]
+    if len(settled) > 1 and settled.max() > settled.min():
+        margin = 0.06 * (settled.max() - settled.min())
+        ax.set_ylim(settled.min() - margin, settled.max() + margin)
+    ax.set_xlim(0, last)
+    bare(ax)
+    ax.ticklabel_format(axis="y", style="plain", useOffset=False)
+    ax.yaxis.set_major_formatter("{x:,.0f}")
+    ax.set_xlabel("sweep", fontsize=SMALL + 1)
+    ax.set_ylabel("log p(words, topics)", fontsize=SMALL + 1)
+    if 1 < sum(map(len, models)) <= len(COLOURS):
+        ax.legend(fontsize=SMALL, frameon=False, loc="lower right")
+    rhat = float(estimator.rhat_)
+    if np.isfinite(rhat):
+        ax.set_title(f"R-hat {rhat:.2f}", fontsize=SMALL + 1, loc="left")
+    return ax
