@@ -24,6 +24,7 @@ def js_divergence(counts: sparse.csr_array) -> NDArray[np.float64]:
     n_topics = counts.shape[1]
     n_k = np.asarray(counts.sum(0), np.float64)
     shares = counts.tocsr().astype(np.float64)
+    shares.eliminate_zeros()
     shares.data /= n_k[shares.indices]
     shares = _without_rarest(shares)
     out = np.full(n_topics * n_topics, np.log(2.0))

@@ -61,7 +61,8 @@ def plain(value: Any) -> str:
     if value is None or isinstance(value, bool | int | float | str | np.number):
         text = str(value.item() if isinstance(value, np.number) else value) if value != "" else "''"
     elif isinstance(value, np.ndarray):
-        text = np.array2string(value, threshold=8, edgeitems=3, precision=4, separator=", ").replace("\n", "")
+        text = np.array2string(value, threshold=8, edgeitems=3, precision=4, separator=", ")
+        text = " ".join(text.split()).replace("[ ", "[")
     elif isinstance(value, dict):
         text = "{" + ", ".join(f"{plain(key)}: {plain(entry)}" for key, entry in value.items()) + "}"
     elif isinstance(value, list | tuple):

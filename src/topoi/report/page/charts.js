@@ -1,6 +1,7 @@
 // Two plain charts, lines and points, in SVG.
 
-const WIDE = 640;
+// As wide as the screen allows, so that its text is as large as other text.
+const WIDE = Math.min(640, Math.max(document.documentElement.clientWidth - 32, 280));
 const HIGH = 260;
 const EDGE = { left: 64, right: 14, top: 12, bottom: 30 };
 
@@ -33,7 +34,7 @@ function frame(xs, ys, xName, label) {
     root.append(svg("line", { x1: EDGE.left, x2: WIDE - EDGE.right, y1: py(y), y2: py(y), class: "grid" }),
       svg("text", { x: EDGE.left - 8, y: py(y) + 4, "text-anchor": "end" }, axisNumber(y, yTicks[1] - yTicks[0])));
   }
-  const xTicks = ticks(x0, x1, 6);
+  const xTicks = ticks(x0, x1, WIDE / 110);
   for (const x of xTicks) {
     root.append(svg("text", { x: px(x), y: HIGH - 10, "text-anchor": "middle" }, axisNumber(x, xTicks[1] - xTicks[0])));
   }
@@ -61,7 +62,9 @@ function lineChart(lines, label, burnIn) {
     const end = f.px(Math.min(burnIn, f.x1));
     f.root.prepend(svg("rect", { x: EDGE.left, y: EDGE.top, width: Math.max(end - EDGE.left, 0),
       height: HIGH - EDGE.top - EDGE.bottom, class: "burn-in" }));
-    if (end - EDGE.left > 60) f.root.append(svg("text", { x: end - 6, y: HIGH - EDGE.bottom - 8, "text-anchor": "end" }, "burn-in"));
+    if (end - EDGE.left > 60) {
+      f.root.append(svg("text", { x: end - 6, y: HIGH - EDGE.bottom - 8, "text-anchor": "end" }, "burn-in"));
+    }
   }
   usable.forEach((line, i) => {
     const points = line.sweep.map((x, j) => [x, line.value[j]]).filter(([, y]) => y !== null);
@@ -76,6 +79,7 @@ function lineChart(lines, label, burnIn) {
 function scatter(xs, ys, label) {
   const f = frame([...xs, ...ys], [...xs, ...ys], "true", label);
   f.root.append(svg("line", { x1: f.px(f.x0), y1: f.py(f.x0), x2: f.px(f.x1), y2: f.py(f.x1), class: "diagonal" }));
-  xs.forEach((x, j) => f.root.append(svg("circle", { cx: f.px(x).toFixed(1), cy: f.py(ys[j]).toFixed(1), r: 2.6, class: "mark" })));
+  xs.forEach((x, j) => f.root.append(
+    svg("circle", { cx: f.px(x).toFixed(1), cy: f.py(ys[j]).toFixed(1), r: 2.6, class: "mark" })));
   return f.root;
 }

@@ -39,6 +39,11 @@ function count(value) {
   return whole.format(value);
 }
 
+// Tokens, which are averages over the samples.
+function tokens(value) {
+  return value >= 10 || Number.isInteger(value) ? count(value) : value.toFixed(1);
+}
+
 function percent(share) {
   const value = 100 * share;
   return (value >= 10 ? value.toFixed(0) : value >= 0.1 || value === 0 ? value.toFixed(1) : "< 0.1") + "\u2009%";
@@ -61,6 +66,7 @@ function signed(value) {
 
 // A button that names a topic and chooses it.
 function topicChip(k, ...more) {
-  return el("button", { type: "button", class: "chip", ...colour(k), "data-topic": k, onclick: () => choose(k) },
+  return el("button", { type: "button", class: "chip", ...colour(k), "data-topic": k,
+    title: topicName(k), onclick: () => choose(k) },
     el("span", { class: "dot" }), el("span", { class: "number" }, String(k)), own(topicName(k)), ...more);
 }

@@ -104,7 +104,7 @@ function placeNames(layout, selected) {
     && box.bottom <= layout.height - 2
     && taken.every((other) => box.right < other.left || box.left > other.right
       || box.bottom < other.top || box.top > other.bottom);
-  const some = [selected, ...order.filter((k) => k !== selected)].slice(0, 120);
+  const some = [selected, ...order.filter((k) => k !== selected)].slice(0, topics.length > 200 ? 60 : 120);
   for (const k of some) {
     const text = `${k} ${topicName(k, 1)}`;
     const shown = text.length > 18 ? `${text.slice(0, 17)}…` : text;
@@ -131,12 +131,18 @@ function placeNames(layout, selected) {
   return out;
 }
 
-let ruler = null;
+const ruler = document.createElement("canvas").getContext("2d");
+const family = getComputedStyle(document.body).fontFamily;
+const widths = new Map();
 
 function textWidth(text, bold) {
-  ruler = ruler || document.createElement("canvas").getContext("2d");
-  ruler.font = `${bold ? 700 : 400} 11.5px ${getComputedStyle(document.body).fontFamily}`;
-  return ruler.measureText(text).width;
+  const key = `${bold ? 700 : 400} ${text}`;
+  if (!widths.has(key)) {
+    const font = `${bold ? 700 : 400} 11.5px ${family}`;
+    if (ruler.font !== font) ruler.font = font;
+    widths.set(key, ruler.measureText(text).width);
+  }
+  return widths.get(key);
 }
 
 // Whether a label would lie across the middle of another disc.

@@ -53,8 +53,10 @@ function drawWeights() {
         "--p": `${Math.round(4 + 96 * Math.min(Math.abs(mean) / largest, 1))}%` }),
       numbers() ? el("span", { class: "figure" }, text) : el("span", { class: "hidden" }, text));
   };
-  const legend = () => el("p", { class: "caption" }, el("span", { class: "swatch for" }), " speaks for the label ",
-    el("span", { class: "swatch against" }), " against it. Paler: weaker. Smaller: uncertain (full size from two ",
+  const [up, down] = data.target.kind === "numbers" ? ["raises the prediction", "lowers it"]
+    : ["speaks for the label", "against it"];
+  const legend = () => el("p", { class: "caption" }, el("span", { class: "swatch for" }), ` ${up} `,
+    el("span", { class: "swatch against" }), ` ${down}. Paler: weaker. Smaller: uncertain (full size from two `,
     "standard deviations on).");
 
   const drawSide = () => {

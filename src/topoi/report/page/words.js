@@ -17,12 +17,12 @@ function drawWords(highlight) {
     list.replaceChildren(...shown.map((entry) => {
       const all = `${(100 * entry.all) / most}%`;
       const here = `${(100 * entry.here) / most}%`;
-      return el("li", { title: `${count(entry.here)} of ${count(entry.all)} tokens are in this topic`,
+      return el("li", { title: `${tokens(entry.here)} of ${count(entry.all)} tokens are in this topic`,
         "data-word": entry.word },
         own(data.words[entry.word], "span", { class: "word" }),
         el("span", { class: "track" },
           el("span", { class: "all", "--w": all }), el("span", { class: "here", "--w": here })),
-        el("span", { class: "figure" }, count(entry.here)));
+        el("span", { class: "figure" }, tokens(entry.here)));
     }));
     if (shown.length === 0) list.append(el("li", { class: "none" }, "No word has a token in this topic."));
   };
