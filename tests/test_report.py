@@ -408,14 +408,14 @@ def test_what_is_refused(lda, tmp_path, name, given):
 
 
 def test_labels_that_are_refused(five, train):
-    with pytest.raises(ParameterError, match="^label_names: has 1 names, but the model has 5"):
+    with pytest.raises(ParameterError, match=r"^label_names: has 1 names, but the model has 5"):
         report_data(five, label_names=["a"])
-    with pytest.raises(ParameterError, match="^y: has no label that the model knows"):
+    with pytest.raises(ParameterError, match=r"^y: has no label that the model knows"):
         report_data(five, X=train.X[:2], y=[1, 2])
-    with pytest.raises(ParameterError, match="^y: has shape"):
+    with pytest.raises(ParameterError, match=r"^y: has shape"):
         report_data(five, X=train.X[:2], y=["art"])
-    with pytest.raises(ParameterError, match="^estimator: "):
+    with pytest.raises(ParameterError, match=r"^estimator: "):
         report_data(object())
     several = quick().fit(train.X, train.several)
-    with pytest.raises(ParameterError, match="^y: row 0, column 1 is 2.0"):
+    with pytest.raises(ParameterError, match=r"^y: row 0, column 1 is 2\.0"):
         report_data(several, X=train.X[:1], y=[[0, 2, 0, 0, 0]])

@@ -198,7 +198,7 @@ def test_search(visit, labelled_page, test):
     page.select_option("#of-label", "")
     page.check("#of-topic")
     page.locator(".doc summary").first.click()
-    assert page.locator(".doc .reason").count() == 3
+    sync_api.expect(page.locator(".doc .reason")).to_have_count(3)
     assert page.locator(f'.doc >> nth=0 >> [data-topic="{chosen(page)}"]').count() > 0
 
 
@@ -279,7 +279,7 @@ def test_every_kind_of_model(visit, train, test, tmp_path, kind):
     page.select_option("#topic-select", last)
     assert page.get_attribute("tr.on", "data-topic") == last
     page.locator(".doc summary").first.click()
-    assert page.locator(".doc .reason").count() == {"several": 3, "numbers": 2, "ovr": 3}.get(kind, 1)
+    sync_api.expect(page.locator(".doc .reason")).to_have_count({"several": 3, "numbers": 2, "ovr": 3}.get(kind, 1))
     assert page.locator("#scores-body .mark").count() == (60 if kind == "numbers" else 0)
     assert "was not said" in page.inner_text("#scores-lead")
 
@@ -303,7 +303,8 @@ def test_a_thousand_topics(visit, tmp_path):
     for act in (
         lambda: page.keyboard.press("ArrowRight"),
         lambda: page.evaluate(
-            "() => { const s = document.querySelector('#relevance'); s.value = 0.2; s.dispatchEvent(new Event('input')); }"
+            "() => { const slider = document.querySelector('#relevance'); slider.value = 0.2;"
+            " slider.dispatchEvent(new Event('input')); }"
         ),
         lambda: page.fill("#find", "1"),
     ):
