@@ -64,6 +64,11 @@ function signed(value) {
   return (Number(text) === 0 ? "" : value < 0 ? "−" : "+") + text;
 }
 
+// The same where there can be no element: marks that keep the direction of a text to itself.
+function isolated(text) {
+  return `\u2068${text}\u2069`;
+}
+
 // A button that names a topic and chooses it.
 function topicChip(k, ...more) {
   return el("button", { type: "button", class: "chip", ...colour(k), "data-topic": k,

@@ -17,7 +17,7 @@ function drawMap() {
   for (const k of order) {
     circles[k] = svg("circle", {
       id: `topic-${k}`, role: "option", class: "disc", ...colour(k),
-      "aria-label": `Topic ${k}: ${topicName(k)}, ${percent(topics[k].share)} of the tokens`,
+      "aria-label": `Topic ${k}: ${isolated(topicName(k))}, ${percent(topics[k].share)} of the tokens`,
     });
     discs.append(circles[k]);
   }
@@ -106,8 +106,8 @@ function placeNames(layout, selected) {
       || box.bottom < other.top || box.top > other.bottom);
   const some = [selected, ...order.filter((k) => k !== selected)].slice(0, topics.length > 200 ? 60 : 120);
   for (const k of some) {
-    const text = `${k} ${topicName(k, 1)}`;
-    const shown = text.length > 18 ? `${text.slice(0, 17)}…` : text;
+    const word = topicName(k, 1);
+    const shown = `${k} ${isolated(word.length > 16 ? `${word.slice(0, 15)}…` : word)}`;
     const wide = textWidth(shown, k === selected) + 4;
     const [x, y, r] = [layout.x[k], layout.y[k], layout.r[k]];
     const gap = r + (k === selected ? 7 : 5);

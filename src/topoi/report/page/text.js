@@ -20,7 +20,7 @@ function topicOfWord(doc, word) {
 
 function colouredWord(text, k) {
   return el("span", { class: `w${k === chosen ? " on" : ""}`, "data-topic": k, ...colour(k),
-    title: `Topic ${k}: ${topicName(k)}` }, text);
+    title: `Topic ${k}: ${isolated(topicName(k))}` }, text);
 }
 
 // The text, at most `most` characters of it, with coloured words; `found` collects the words that were seen.

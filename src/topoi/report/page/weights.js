@@ -48,7 +48,7 @@ function drawWeights() {
     const text = `${signed(mean)} ± ${Math.abs(std).toFixed(2)}`;
     // Full where the weight is twice its uncertainty or more.
     const sure = Math.min(std > 0 ? Math.abs(mean) / (2 * std) : 1, 1);
-    return el("td", { title: `${name}, topic ${k}: ${text}` },
+    return el("td", { title: `${isolated(name)}, topic ${k}: ${text}` },
       el("span", { class: `square ${mean < 0 ? "against" : "for"}`, "--s": 0.25 + 0.75 * Math.sqrt(sure),
         "--p": `${Math.round(4 + 96 * Math.min(Math.abs(mean) / largest, 1))}%` }),
       numbers() ? el("span", { class: "figure" }, text) : el("span", { class: "hidden" }, text));
@@ -68,7 +68,7 @@ function drawWeights() {
     const at = (value) => `${50 + (50 * Math.max(Math.min(value / reach, 1), -1))}%`;
     side.replaceChildren(el("h3", {}, "Topic ", String(chosen), " ", own(topicName(chosen))),
       el("ol", { class: "whiskers" }, shown.map((entry) => el("li", {
-        title: `${signed(entry.mean)} ± ${entry.std.toFixed(2)}` },
+        title: `${isolated(entry.name)}: ${signed(entry.mean)} ± ${entry.std.toFixed(2)}` },
       own(entry.name, "span", { class: "name" }),
       el("span", { class: "line" },
         el("span", { class: "span", "--a": at(entry.mean - 2 * entry.std), "--b": at(entry.mean + 2 * entry.std) }),

@@ -66,7 +66,7 @@ function fillSelect(select, some) {
   const groups = data.models.map((model) => el(several ? "optgroup" : "div", several ? { label: model.name } : {}));
   for (const k of some) {
     groups[topics[k].model].append(
-      el("option", { value: k }, `${k}  ${topicName(k)}  (${percent(topics[k].share)})`));
+      el("option", { value: k }, `${k}  ${isolated(topicName(k))}  (${percent(topics[k].share)})`));
   }
   for (const group of groups) if (group.childNodes.length) select.append(...(several ? [group] : group.childNodes));
 }
