@@ -8,6 +8,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from labelled import WORDS, classifier, quick, quick_regressor
 from scipy.spatial.distance import jensenshannon, pdist, squareform
@@ -141,6 +142,13 @@ def test_documents(lda, test):
         assert document["why"] == []
     assert data["documents"][4]["words"] == []
     assert data["quality"] is None
+
+
+def test_series_go_by_position(lda, test):
+    texts = pd.Series([f"text {d}" for d in range(4)], index=[3, 2, 1, 0])
+    data = report_data(lda, X=test.X[:4], texts=texts, ids=texts + "!")
+    assert [document["text"] for document in data["documents"]] == texts.tolist()
+    assert [document["id"] for document in data["documents"]] == [f"text {d}!" for d in range(4)]
 
 
 def test_no_more_documents_than_asked_for(lda, test):
@@ -300,6 +308,12 @@ def test_traces_of_all_chains(train):
     (without,) = report_data(lda)["convergence"]["models"]
     assert len(without["chains"]) == 1
     assert without["n_chains"] == 3
+
+
+def test_burn_in_after_more_documents(train):
+    lda = LDA(3, n_sweeps=40, infer_sweeps=12, random_state=0).fit(train.X[:50])
+    assert report_data(lda)["convergence"]["burn_in"] == 20
+    assert report_data(lda.partial_fit(train.X[50:]))["convergence"]["burn_in"] == 6
 
 
 def test_long_traces_are_thinned(lda):

@@ -118,16 +118,24 @@ def test_opens_and_shows_text_as_text(visit, labelled_page):
 def test_a_click_on_a_topic_chooses_it_everywhere(visit, labelled_page):
     page = visit(labelled_page)
     scroll_through(page)
-    k = int(page.locator("table.heat tbody tr").nth(3).get_attribute("data-topic"))
-    disc = page.locator(f"#topic-{k}")
-    disc.scroll_into_view_if_needed()
-    disc.click(force=True)
+    page.locator("#map").scroll_into_view_if_needed()
+    # One that no other disc lies on.
+    k = page.evaluate(
+        "[...document.querySelectorAll('.disc:not([aria-selected])')].find(disc => { const b = disc.getBoundingClientRect();"
+        " return document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2) === disc; }).id.slice(6)"
+    )
+    page.click(f"#topic-{k}")
+    k = int(k)
     assert chosen(page) == k
     assert page.input_value("#topic-select") == str(k)
     assert f"Topic {k} " in page.inner_text("#chosen")
     assert page.get_attribute("tr.on", "data-topic") == str(k)
     assert f"Topic {k} " in page.inner_text(".weights-side h3")
-    # And from a document: its chip, by keyboard.
+    # And from a document: a word of its text, and its chip, by keyboard.
+    word = page.locator(f'.doc .w:not([data-topic="{k}"])').first
+    word.click()
+    assert chosen(page) == int(word.get_attribute("data-topic")) != k
+    k = chosen(page)
     chip = page.locator(f'.doc .chip:not([data-topic="{k}"])').first
     other = int(chip.get_attribute("data-topic"))
     chip.focus()

@@ -39,7 +39,10 @@ def convergence(estimator: Any, names: list[str], traces: Traces | None, held_ou
     if traces is not None and not isinstance(traces, Traces):
         raise ParameterError("traces", f"must be a topoi.report.Traces, not {traces!r}")
     members = getattr(estimator, "estimators_", [estimator])
-    burn_in = Schedule(estimator.n_sweeps, estimator.n_samples, estimator.burn_in).n_burn_in
+    schedule = Schedule(estimator.n_sweeps, estimator.n_samples, estimator.burn_in)
+    if getattr(estimator, "_batches", 0):  # the trace is that of the last `partial_fit`
+        schedule = Schedule(estimator.infer_sweeps, estimator.n_samples)
+    burn_in = schedule.n_burn_in
     models = []
     for number, member in enumerate(members):
         lines = [] if traces is None else traces.of_model(number)

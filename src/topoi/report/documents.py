@@ -33,8 +33,8 @@ def documents(
     words: WordTable,
 ) -> list[dict[str, Any]]:
     """The documents `rows` of a corpus, everything that the page shows of them."""
-    _check_length("texts", texts, corpus.n_documents)
-    _check_length("ids", ids, corpus.n_documents)
+    texts = _as_list("texts", texts, corpus.n_documents)
+    ids = _as_list("ids", ids, corpus.n_documents)
     some = corpus.take(rows)
     models = models_of(estimator)
     first = np.cumsum([0, *(model.n_topics for model in models)]).tolist()
@@ -122,10 +122,12 @@ def _labels(target: Target, found: Predictions | None, row: int) -> dict[str, An
     return {"predicted": predicted, "truth": known, "wrong": known is not None and known != predicted}
 
 
-def _check_length(name: str, values: Sequence[Any] | None, n_documents: int) -> None:
+def _as_list(name: str, values: Sequence[Any] | None, n_documents: int) -> list[Any] | None:
+    """By position: a series of pandas has an index of its own."""
     if values is None:
-        return
+        return None
     if isinstance(values, str):
         raise ParameterError(name, "is a single string; give a list, one for each document")
     if len(values) != n_documents:
         raise ParameterError(name, f"has {len(values)} entries, but there are {n_documents} documents")
+    return list(values)

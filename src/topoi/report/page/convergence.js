@@ -42,9 +42,11 @@ function chainFigures(model, lines) {
     add("R-hat", model.rhat === null ? "–" : model.rhat.toFixed(3), agree);
   }
   if (model.ess !== null) {
-    add("Effective samples", short(model.ess), lines.length > 1 ? "of the log joint, all chains" : "of the log joint, one chain");
+    add("Effective samples", short(model.ess), `of the log joint, ${lines.length > 1 ? "all chains" : "one chain"}`);
   }
-  if (model.sweeps !== null) add("Sweeps", count(model.sweeps), model.stopped === "finished" ? null : `stopped: ${model.stopped}`);
+  if (model.sweeps !== null) {
+    add("Sweeps", count(model.sweeps), model.stopped === "finished" ? null : `stopped: ${model.stopped}`);
+  }
   if (model.n_chains > lines.length) add("Chains", String(model.n_chains), "the best one is drawn");
   return out;
 }

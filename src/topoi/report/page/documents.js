@@ -60,6 +60,10 @@ function drawDocuments() {
     const stop = first && first.querySelector("summary, button");
     if (stop) stop.focus();
   });
+  list.addEventListener("click", (event) => {
+    const word = event.target.closest(".w");
+    if (word) choose(Number(word.dataset.topic));
+  });
   onChoice((k) => {
     if (ofTopic.checked) {
       update();

@@ -24,10 +24,10 @@ function drawWeights() {
 
   const drawHeat = () => {
     const tasks = columns();
-    const own_topics = order.filter((k) => !several || topics[k].model === topics[chosen].model);
+    const ownTopics = order.filter((k) => !several || topics[k].model === topics[chosen].model);
     const strength = (k) => (sortedBy === null
       ? Math.max(...tasks.map((task) => Math.abs(weight(task, k).mean))) : weight(sortedBy, k).mean);
-    const sorted = own_topics.map((k) => [k, strength(k)]).sort((a, b) => b[1] - a[1]).map(([k]) => k);
+    const sorted = ownTopics.map((k) => [k, strength(k)]).sort((a, b) => b[1] - a[1]).map(([k]) => k);
     const head = el("tr", {}, el("th", { scope: "col", class: "corner" }, "Topic"), tasks.map((task) =>
       el("th", { scope: "col", "aria-sort": sortedBy === task ? "descending" : null },
         el("button", { type: "button", class: "column", title: `Sort by ${rows[task].name}`,
@@ -107,7 +107,7 @@ function weightsLead() {
   if (data.models.length > 1 && !votes) {
     said.push("Every label has a model with topics of its own; shown is the model of the chosen topic.");
   }
-  const left_out = data.weights.n_left_out;
-  if (left_out) said.push(`${count(left_out)} labels with weaker weights are left out.`);
+  const leftOut = data.weights.n_left_out;
+  if (leftOut) said.push(`${count(leftOut)} labels with weaker weights are left out.`);
   return said.join(" ");
 }

@@ -43,7 +43,8 @@ function drawWords(highlight) {
   const search = () => {
     const text = find.value.trim();
     matching = text === "" ? null : topicsWith(text);
-    byId("found").textContent = matching === null ? "" : matching.length === 1 ? "1 topic" : `${count(matching.length)} topics`;
+    byId("found").textContent = matching === null ? ""
+      : matching.length === 1 ? "1 topic" : `${count(matching.length)} topics`;
     highlight(matching);
     fillSelect(select, matching === null ? order : matching);
     if (matching !== null && matching.length && !matching.includes(chosen)) choose(matching[0]);
