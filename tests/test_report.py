@@ -15,6 +15,7 @@ from scipy.spatial.distance import jensenshannon, pdist, squareform
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, r2_score
 
 from topoi import LDA, Corpus, ParameterError
+from topoi.diagnostics import rhat_ess
 from topoi.report import Traces, write_report
 from topoi.report.convergence import MOST_POINTS
 from topoi.report.distances import classical_mds, js_divergence
@@ -308,6 +309,20 @@ def test_traces_of_all_chains(train):
     (without,) = report_data(lda)["convergence"]["models"]
     assert len(without["chains"]) == 1
     assert without["n_chains"] == 3
+
+
+def test_effective_samples(lda):
+    """Those of the draws after the burn-in, if there are enough of them to tell."""
+    draws = np.random.default_rng(0).normal(size=(3, 60))
+    traces = Traces()
+    for chain, line in enumerate(draws):
+        traces.of_chain[0, chain] = [(sweep + 1, float(value)) for sweep, value in enumerate(line)]
+    (model,) = report_data(lda, traces=traces)["convergence"]["models"]
+    assert model["ess"] == rhat_ess(draws[:, 15:])["ess_bulk"]
+    assert 50 < model["ess"] < 300
+    traces.of_chain[0, 1] = traces.of_chain[0, 1][:34]
+    (model,) = report_data(lda, traces=traces)["convergence"]["models"]
+    assert model["ess"] is None
 
 
 def test_burn_in_after_more_documents(train):

@@ -34,6 +34,7 @@ def browser():
     with sync_api.sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--headless", "--disable-gpu"]
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        sync_api.expect.set_options(timeout=30_000)  # as for clicks: a machine may be busy
         yield chromium
         chromium.close()
 
@@ -121,7 +122,8 @@ def test_a_click_on_a_topic_chooses_it_everywhere(visit, labelled_page):
     page.locator("#map").scroll_into_view_if_needed()
     # One that no other disc lies on.
     k = page.evaluate(
-        "[...document.querySelectorAll('.disc:not([aria-selected])')].find(disc => { const b = disc.getBoundingClientRect();"
+        "[...document.querySelectorAll('.disc:not([aria-selected])')].find(disc => {"
+        " const b = disc.getBoundingClientRect();"
         " return document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2) === disc; }).id.slice(6)"
     )
     page.click(f"#topic-{k}")

@@ -12,6 +12,9 @@ from topoi.errors import ParameterError
 from topoi.run import Progress, Schedule
 
 MOST_POINTS = 400  # of a line: more than a screen shows
+# Fewer draws of a chain do not show how long it remembers, and the estimate of effective samples is then the largest
+# that it can be.
+LEAST_DRAWS = 20
 
 
 class Traces:
@@ -67,7 +70,7 @@ def _ess(lines: list[list[tuple[int, float]]], burn_in: int) -> float | None:
     """Effective samples of the log joint after the burn-in; chains are compared over the sweeps that all made."""
     kept = [[value for sweep, value in line if sweep > burn_in] for line in lines]
     shortest = min(map(len, kept), default=0)
-    if shortest == 0:
+    if shortest < LEAST_DRAWS:
         return None
     return rhat_ess(np.array([line[:shortest] for line in kept]))["ess_bulk"]
 

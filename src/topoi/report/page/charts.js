@@ -34,7 +34,7 @@ function frame(xs, ys, xName, label) {
     root.append(svg("line", { x1: EDGE.left, x2: WIDE - EDGE.right, y1: py(y), y2: py(y), class: "grid" }),
       svg("text", { x: EDGE.left - 8, y: py(y) + 4, "text-anchor": "end" }, axisNumber(y, yTicks[1] - yTicks[0])));
   }
-  const xTicks = ticks(x0, x1, WIDE / 110);
+  const xTicks = ticks(x0, x1, WIDE / 90);
   for (const x of xTicks) {
     root.append(svg("text", { x: px(x), y: HIGH - 10, "text-anchor": "middle" }, axisNumber(x, xTicks[1] - xTicks[0])));
   }

@@ -41,8 +41,8 @@ function chainFigures(model, lines) {
       : model.rhat < 1.1 ? "the chains nearly agree" : "the chains differ: more sweeps, or several modes";
     add("R-hat", model.rhat === null ? "–" : model.rhat.toFixed(3), agree);
   }
-  if (model.ess !== null) {
-    add("Effective samples", short(model.ess), `of the log joint, ${lines.length > 1 ? "all chains" : "one chain"}`);
+  if (lines.length) {
+    add("Effective samples", short(model.ess), model.ess === null ? "too few draws to tell" : `of the log joint, ${lines.length > 1 ? "all chains" : "one chain"}`);
   }
   if (model.sweeps !== null) {
     add("Sweeps", count(model.sweeps), model.stopped === "finished" ? null : `stopped: ${model.stopped}`);
