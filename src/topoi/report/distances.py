@@ -1,0 +1,78 @@
+"""How far topics are from each other, and where that puts them on a map."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+MOST_PAIRS = 200_000_000  # of topics that share a word, over all words: some ten seconds
+CHUNK = 2_000_000  # pairs at a time
+
+
+def js_divergence(counts: sparse.csr_array) -> NDArray[np.float64]:
+    """Jensen–Shannon divergences (K, K), in nats, of the words of topics with `counts` (V, K).
+
+    A word that only one of two topics has adds the same to their divergence whatever else there is. So
+
+        JS(p, q) = ln 2 + ½ Σ_w [p ln p + q ln q − (p + q) ln(p + q)]
+
+    over the words that both have, and a word costs the square of the number of its topics, not K². In a very large
+    model the rarest words of topics are taken as words of that topic alone, which errs by their share of it at most.
+    A topic without tokens is as far as can be from all others with tokens.
+    """
+    n_topics = counts.shape[1]
+    n_k = np.asarray(counts.sum(0), np.float64)
+    shares = counts.tocsr().astype(np.float64)
+    shares.eliminate_zeros()
+    shares.data /= n_k[shares.indices]
+    shares = _without_rarest(shares)
+    out = np.full(n_topics * n_topics, np.log(2.0))
+    # Words with as many topics as each other are one array.
+    n_of_word = np.diff(shares.indptr)
+    for n in np.unique(n_of_word[n_of_word > 0]).tolist():
+        words = np.flatnonzero(n_of_word == n)
+        step = max(CHUNK // (n * n), 1)
+        for first in range(0, len(words), step):
+            where = shares.indptr[words[first : first + step]][:, None] + np.arange(n)
+            p, topic = shares.data[where], shares.indices[where].astype(np.int64)
+            both = p[:, :, None] + p[:, None, :]
+            own = p * np.log(p)
+            terms = own[:, :, None] + own[:, None, :] - both * np.log(both)
+            pair = topic[:, :, None] * n_topics + topic[:, None, :]
+            out += 0.5 * np.bincount(pair.ravel(), terms.ravel(), minlength=len(out))
+    divergence = out.reshape(n_topics, n_topics)
+    empty = n_k == 0
+    divergence[np.ix_(empty, empty)] = 0.0
+    divergence = np.maximum((divergence + divergence.T) / 2.0, 0.0)
+    np.fill_diagonal(divergence, 0.0)
+    return divergence
+
+
+def _without_rarest(shares: sparse.csr_array) -> sparse.csr_array:
+    """Without the smallest shares, as many as must go for `MOST_PAIRS`."""
+    least = 1e-6
+    while float((np.diff(shares.indptr).astype(np.float64) ** 2).sum()) > MOST_PAIRS:
+        shares.data[shares.data < least] = 0.0
+        shares.eliminate_zeros()
+        least *= 1.5
+    return shares
+
+
+def classical_mds(distance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Places (K, 2) whose distances are as near as can be to `distance` (K, K): principal coordinates.
+
+    Fewer dimensions than two leave zeros. Of the two directions of an axis the one is taken in which the farthest place
+    is positive, so that the same topics give the same map.
+    """
+    n = len(distance)
+    places = np.zeros((n, 2))
+    squares = distance**2
+    centred = squares - squares.mean(0) - squares.mean(1)[:, None] + squares.mean()
+    values, vectors = np.linalg.eigh(-0.5 * centred)
+    for axis, which in enumerate(np.argsort(-values, kind="stable")[:2].tolist()):
+        if values[which] > 1e-12:
+            along = vectors[:, which] * np.sqrt(values[which])
+            farthest = int(np.argmax(np.round(np.abs(along), 9)))  # rounded: two may be as far as each other
+            places[:, axis] = along * np.sign(along[farthest])
+    return places

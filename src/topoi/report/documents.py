@@ -1,0 +1,133 @@
+"""Documents for the page: their topics, the topic of each of their words, and why they are predicted as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus import Corpus
+from topoi.errors import ParameterError
+from topoi.model import TopicModel
+from topoi.report.predictions import NOT_KNOWN, Predictions
+from topoi.report.reasons import reasons_of
+from topoi.report.target import Target
+from topoi.report.topics import models_of, pairs
+from topoi.report.words import WordTable
+
+MOST_CHARACTERS = 4000  # of a text
+MOST_TOPICS = 8  # of a document
+LEAST_SHARE = 0.02  # of a topic that is named
+
+
+def documents(
+    estimator: Any,
+    target: Target,
+    corpus: Corpus,
+    found: Predictions | None,
+    rows: NDArray[np.int64],
+    texts: Sequence[str] | None,
+    ids: Sequence[Any] | None,
+    words: WordTable,
+) -> list[dict[str, Any]]:
+    """The documents `rows` of a corpus, everything that the page shows of them."""
+    texts = _as_list("texts", texts, corpus.n_documents)
+    ids = _as_list("ids", ids, corpus.n_documents)
+    some = corpus.take(rows)
+    models = models_of(estimator)
+    first = np.cumsum([0, *(model.n_topics for model in models)]).tolist()
+    shares = np.asarray(estimator.transform(some), np.float64)
+    chosen = _model_of(target, found, rows, len(models))
+    out = []
+    for d, row in enumerate(rows.tolist()):
+        number = int(chosen[d])
+        model, start = models[number], first[number]
+        theta = shares[d, start : start + model.n_topics]
+        own, counts = np.unique(some.document(d), return_counts=True)
+        document = {
+            "id": str(row) if ids is None else str(ids[row]),
+            "tokens": int(counts.sum()),
+            "model": number,
+            "words": [words.add(model, w) for w in own.tolist()],
+            "counts": counts.tolist(),
+            "of": (start + word_topics(model, theta, own)).tolist(),
+            **_shares(theta, start),
+            **_text(texts, row),
+            **_labels(target, found, row),
+        }
+        out.append(document)
+    for document, why in zip(out, reasons_of(estimator, target, some, found, rows, chosen, first), strict=True):
+        number_of = {words.names[w]: w for w in document["words"]}
+        document["why"] = [
+            {**reason, "words": [[number_of[word], part] for word, part in reason["words"]]} for reason in why
+        ]
+    return out
+
+
+def word_topics(model: TopicModel, theta: NDArray[np.float64], words: NDArray[Any]) -> NDArray[np.int64]:
+    """The most probable topic of each word in a document with topic shares θ: argmax of φ θ."""
+    if len(words) == 0:
+        return np.zeros(0, np.int64)
+    phi = (model.word_rows(words, np.float64) + model.beta) * model.scale
+    best: NDArray[np.int64] = (phi * theta).argmax(1)
+    return best
+
+
+def _model_of(target: Target, found: Predictions | None, rows: NDArray[np.int64], n_models: int) -> NDArray[np.int64]:
+    """Of several models, the one whose topics a document is shown with: that of the label with the highest score, or
+    of the pair with the two highest."""
+    if n_models == 1 or found is None:
+        return np.zeros(len(rows), np.int64)
+    order = np.argsort(-found.scores[rows], axis=1, kind="stable")
+    if not target.votes:
+        best: NDArray[np.int64] = order[:, 0]
+        return best
+    number = {pair: i for i, pair in enumerate(pairs(len(target.names)))}
+    two = np.sort(order[:, :2], axis=1)
+    return np.array([number[i, j] for i, j in two.tolist()], np.int64)
+
+
+def _shares(theta: NDArray[np.float64], start: int) -> dict[str, Any]:
+    order = np.argsort(-theta, kind="stable")[:MOST_TOPICS]
+    kept = order[theta[order] >= min(LEAST_SHARE, theta.max())]
+    return {"topics": (start + kept).tolist(), "shares": theta[kept].tolist()}
+
+
+def _text(texts: Sequence[str] | None, row: int) -> dict[str, Any]:
+    if texts is None:
+        return {}
+    text = texts[row]
+    if not isinstance(text, str):
+        raise ParameterError("texts", f"text {row} is {text!r}, a {type(text).__name__}; texts must be str")
+    return {"text": text[:MOST_CHARACTERS], "cut": len(text) > MOST_CHARACTERS}
+
+
+def _labels(target: Target, found: Predictions | None, row: int) -> dict[str, Any]:
+    """Predicted and true labels as lists of numbers into the names; or the numbers themselves."""
+    if found is None:
+        return {}
+    said = found.predicted[row]
+    true = None if found.truth is None else found.truth[row]
+    if target.kind == "numbers":
+        known = None if true is None or np.isnan(true).all() else true.tolist()
+        return {"predicted": said.tolist(), "truth": known}
+    if target.kind == "several":
+        known = None if true is None or (true == NOT_KNOWN).any() else np.flatnonzero(true).tolist()
+        predicted = np.flatnonzero(said).tolist()
+    else:
+        known = None if true is None or true == NOT_KNOWN else [int(true)]
+        predicted = [int(said)]
+    return {"predicted": predicted, "truth": known, "wrong": known is not None and known != predicted}
+
+
+def _as_list(name: str, values: Sequence[Any] | None, n_documents: int) -> list[Any] | None:
+    """By position: a series of pandas has an index of its own."""
+    if values is None:
+        return None
+    if isinstance(values, str):
+        raise ParameterError(name, "is a single string; give a list, one for each document")
+    if len(values) != n_documents:
+        raise ParameterError(name, f"has {len(values)} entries, but there are {n_documents} documents")
+    return list(values)

@@ -1,0 +1,74 @@
+// The data, the chosen topic, and who wants to know of it.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const topics = data.topics;
+// Topics from the most frequent to the rarest: the order of the arrow keys and of the list.
+const order = topics.map((_, k) => k).sort((a, b) => topics[b].share - topics[a].share || a - b);
+const rank = [];
+order.forEach((k, place) => { rank[k] = place; });
+
+let chosen = order[0];
+const listeners = [];
+
+function onChoice(listener) {
+  listeners.push(listener);
+}
+
+function choose(k) {
+  if (k === chosen) return;
+  chosen = k;
+  for (const listener of listeners) listener(k);
+}
+
+// The topic `steps` places on from the chosen one, without going round.
+function neighbour(steps) {
+  return order[Math.min(Math.max(rank[chosen] + steps, 0), order.length - 1)];
+}
+
+// Colours a golden angle apart, in three shades: whatever the number of topics, those that are frequent differ well.
+function colour(k) {
+  return { "--h": ((rank[k] * 137.508 + 250) % 360).toFixed(1), "--d": [0, -0.13, 0.09][Math.floor(rank[k] / 9) % 3] };
+}
+
+let having = null;
+
+// The topics among whose words there is one that begins with `text`, those first that have most of its tokens.
+function topicsWith(text) {
+  if (having === null) {
+    having = new Map();
+    topics.forEach((topic, k) => topic.words.forEach((word, j) => {
+      if (!having.has(word)) having.set(word, []);
+      having.get(word).push([k, topic.counts[j] / data.models[topic.model].n_samples]);
+    }));
+  }
+  const tokens = new Map();
+  const wanted = text.toLowerCase();
+  for (const [word, places] of having) {
+    if (!data.words[word].toLowerCase().startsWith(wanted)) continue;
+    for (const [k, n] of places) tokens.set(k, (tokens.get(k) || 0) + n);
+  }
+  return [...tokens].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([k]) => k);
+}
+
+// The words of a topic by relevance λ ln φ + (1 − λ) ln(φ/p), the best n.
+function relevantWords(k, lambda, n) {
+  const topic = topics[k];
+  const model = data.models[topic.model];
+  const scale = 1 / (topic.tokens + model.n_words * model.beta);
+  const scored = topic.words.map((word, j) => {
+    const here = topic.counts[j] / model.n_samples;
+    const phi = (here + model.beta) * scale;
+    const p = topic.overall[j] / model.tokens;
+    return { word, here, all: topic.overall[j], relevance: Math.log(phi) - (1 - lambda) * Math.log(p) };
+  });
+  scored.sort((a, b) => b.relevance - a.relevance);
+  return scored.slice(0, n);
+}
+
+const named = new Map();
+
+// A few words that tell a topic from others.
+function topicName(k, n = 3) {
+  if (!named.has(k)) named.set(k, relevantWords(k, 0.6, 3).map((entry) => data.words[entry.word]));
+  return named.get(k).slice(0, n).join(" ") || "(no words)";
+}

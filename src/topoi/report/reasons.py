@@ -1,0 +1,83 @@
+"""Why documents are predicted as they are: `explain` of the estimator, for the labels that matter most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus import Corpus
+from topoi.report.predictions import NOT_KNOWN, Predictions
+from topoi.report.target import Target
+from topoi.report.topics import pairs
+
+MOST_LABELS = 3  # of a document
+N_TOPICS = 5
+N_WORDS = 8
+
+
+def reasons_of(
+    estimator: Any,
+    target: Target,
+    corpus: Corpus,
+    found: Predictions | None,
+    rows: NDArray[np.int64],
+    chosen: NDArray[np.int64],
+    first: list[int],
+) -> list[list[dict[str, Any]]]:
+    """For every document of `corpus`, which are `rows` of those predicted, the reasons for its labels.
+
+    `chosen` is the model that each is shown with, `first` the first topic of every model.
+    """
+    if found is None:
+        return [[] for _ in rows]
+    if target.votes:
+        return _of_pairs(estimator, target, corpus, chosen, first)
+    explained = estimator.explain(corpus, n_topics=N_TOPICS, n_words=N_WORDS)
+    out = []
+    for row, document in zip(rows.tolist(), explained, strict=True):
+        labels = _labels_that_matter(target, found, row)
+        out.append([_plain(document[0 if target.binary else label], target.names[label]) for label in labels])
+    return out
+
+
+def _labels_that_matter(target: Target, found: Predictions, row: int) -> list[int]:
+    """The predicted labels, then the true ones, then those of the highest scores."""
+    if target.kind == "numbers":
+        return list(range(min(len(target.names), MOST_LABELS)))
+    if target.binary:
+        return [1]
+    if target.kind == "several":
+        said = np.flatnonzero(found.predicted[row]).tolist()
+        true = [] if found.truth is None else np.flatnonzero(found.truth[row] == 1).tolist()
+    else:
+        said = [int(found.predicted[row])]
+        true = [] if found.truth is None or found.truth[row] == NOT_KNOWN else [int(found.truth[row])]
+    by_score = np.argsort(-found.scores[row], kind="stable").tolist()
+    known = [label for label in (*said, *true, *by_score) if label < len(target.names)]
+    return list(dict.fromkeys(known))[:MOST_LABELS]
+
+
+def _of_pairs(
+    estimator: Any, target: Target, corpus: Corpus, chosen: NDArray[np.int64], first: list[int]
+) -> list[list[dict[str, Any]]]:
+    """Votes have no reasons, but a pair of classes does: that of the two highest scores."""
+    out: list[list[dict[str, Any]]] = [[] for _ in range(corpus.n_documents)]
+    names = [f"{target.names[j]}, not {target.names[i]}" for i, j in pairs(len(target.names))]
+    for pair in np.unique(chosen).tolist():
+        here = np.flatnonzero(chosen == pair)
+        model = estimator.estimators_[pair]
+        explained = model.explain(corpus.take(here), n_topics=N_TOPICS, n_words=N_WORDS)
+        for d, document in zip(here.tolist(), explained, strict=True):
+            out[d] = [_plain(document[0], names[pair], first[pair])]
+    return out
+
+
+def _plain(reason: Any, name: str, first: int = 0) -> dict[str, Any]:
+    return {
+        "label": name,
+        "score": reason.score,
+        "topics": [[first + k, part] for k, part, _ in reason.topics if part],
+        "words": [[word, part] for word, part in reason.words if part],
+    }

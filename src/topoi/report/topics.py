@@ -1,0 +1,90 @@
+"""Topics for the page: place, share of tokens, and the words that any setting of the slider may show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from topoi.model import TopicModel
+from topoi.report.distances import classical_mds, js_divergence
+from topoi.report.words import WordTable
+
+N_SHOWN = 30  # words of a topic on the page
+N_STEPS = 20  # of the slider, from λ = 0 to 1
+
+
+def relevance(phi: NDArray[np.float64], p: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+    """λ ln φ + (1 − λ) ln(φ/p) (Sievert & Shirley 2014), of words with φ in the topic and p in all of them."""
+    out: NDArray[np.float64] = np.log(phi) - (1.0 - lam) * np.log(p)
+    return out
+
+
+def topics(models: list[TopicModel], words: WordTable) -> list[dict[str, Any]]:
+    """All topics, those of several models side by side.
+
+    Of each, `words` are the union of the `N_SHOWN` most relevant at every step of the slider, so that what is shown is
+    what the whole vocabulary would show; `counts` are their tokens in the topic, summed over the samples, and `overall`
+    their tokens in all topics of the model. `share` is of the tokens of its model.
+    """
+    stacked = sparse.hstack([model.counts for model in models], format="csr")
+    place = classical_mds(js_divergence(stacked))
+    out: list[dict[str, Any]] = []
+    for number, model in enumerate(models):
+        overall = np.asarray(model.counts.sum(1), np.float64) / model.n_samples
+        n_k, scale = model.topic_counts, model.scale
+        n_all = max(float(n_k.sum()), 1.0)
+        by_topic = model.counts.tocsc()
+        by_topic.sort_indices()
+        for k in range(model.n_topics):
+            part = slice(by_topic.indptr[k], by_topic.indptr[k + 1])
+            found, counts = by_topic.indices[part], by_topic.data[part]
+            phi = (counts / model.n_samples + model.beta) * scale[k]
+            kept = most_relevant(phi, overall[found] / n_all)
+            x, y = place[len(out)]
+            out.append(
+                {
+                    "model": number,
+                    "x": x,
+                    "y": y,
+                    "share": n_k[k] / n_all,
+                    "tokens": n_k[k],
+                    "words": [words.add(model, w) for w in found[kept].tolist()],
+                    "counts": counts[kept].tolist(),
+                    "overall": overall[found[kept]].tolist(),
+                }
+            )
+    return out
+
+
+def most_relevant(phi: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Places of all words that are among the `N_SHOWN` most relevant at some step of the slider, by falling φ."""
+    if len(phi) <= N_SHOWN:
+        kept = np.arange(len(phi))
+    else:
+        each = np.stack([relevance(phi, p, step / N_STEPS) for step in range(N_STEPS + 1)])
+        kept = np.unique(np.argpartition(-each, N_SHOWN - 1, axis=1)[:, :N_SHOWN])
+    order: NDArray[np.int64] = kept[np.argsort(-phi[kept], kind="stable")]
+    return order
+
+
+def models_of(estimator: Any) -> list[TopicModel]:
+    """The models of an estimator: one, or one for each class or pair of classes."""
+    return [model for model, _ in estimator._parts()]
+
+
+def model_names(estimator: Any, labels: list[str]) -> list[str]:
+    """What each of several models tells apart; no names where there is one."""
+    models = models_of(estimator)
+    if len(models) == 1:
+        return []
+    if len(models) == len(labels) and estimator._fitted_strategy == "ovr":
+        return [f"{label} or not" for label in labels]
+    return [f"{labels[i]} or {labels[j]}" for i, j in pairs(len(labels))]
+
+
+def pairs(n: int) -> list[tuple[int, int]]:
+    """Pairs of classes, in the order of the models of "ovo"."""
+    return [(i, j) for i in range(n) for j in range(i + 1, n)]
