@@ -10,9 +10,10 @@ from topoi._version import __version__
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from topoi.checkpoint import Checkpoints
     from topoi.classifier import MedLDAClassifier
     from topoi.corpus import Corpus
-    from topoi.errors import CorpusError, ParameterError, TopoiError
+    from topoi.errors import CorpusError, FileError, ParameterError, TopoiError
     from topoi.estimators import LDA, InterruptedFitWarning
     from topoi.model import TopicModel
     from topoi.regressor import MedLDARegressor
@@ -24,17 +25,21 @@ _HOME = {
     "InterruptedFitWarning": "topoi.estimators",
     "MedLDAClassifier": "topoi.classifier",
     "MedLDARegressor": "topoi.regressor",
+    "Checkpoints": "topoi.checkpoint",
     "Corpus": "topoi.corpus",
     "TopicModel": "topoi.model",
     "TopoiError": "topoi.errors",
     "CorpusError": "topoi.errors",
+    "FileError": "topoi.errors",
     "ParameterError": "topoi.errors",
 }
 
 __all__ = [
     "LDA",
+    "Checkpoints",
     "Corpus",
     "CorpusError",
+    "FileError",
     "InterruptedFitWarning",
     "MedLDAClassifier",
     "MedLDARegressor",

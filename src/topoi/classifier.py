@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
+from topoi.estimator_base import as_checkpoints
 from topoi.labels import Labels, balance, check_labels, check_mask
 from topoi.model import TopicModel
 from topoi.responses import RESPONSES, Response
@@ -167,11 +168,12 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         tags.classifier_tags.poor_score = True  # scikit-learn's checks score on Gaussian blobs, which are no counts
         return tags
 
-    def fit(self, X: Any, y: Any, unlabelled: Any = None) -> MedLDAClassifier:
+    def fit(self, X: Any, y: Any, unlabelled: Any = None, checkpoint: Any = None) -> MedLDAClassifier:
         """Learn topics and weights from documents X and labels y.
 
         y has one label per document (any type), or is an indicator matrix (documents, labels) of 0 and 1. `unlabelled`
-        is a mask of documents whose labels are not known: their words take part, their y is not looked at.
+        is a mask of documents whose labels are not known: their words take part, their y is not looked at. `checkpoint`
+        as for `LDA`.
         """
         corpus = self._corpus(X, reset=True)
         self._check_parameters()
@@ -189,8 +191,9 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             weight *= balance(targets, self.positive_weight)
         problems = split(self.strategy, labels, targets, weight)
         lessons = [self._lesson(problem, corpus) for problem in problems]
-        seed = self._new_seed()
-        runs = self._learn(lessons, seed)
+        checkpoints = as_checkpoints(checkpoint)
+        seed = self._new_seed(checkpoints)
+        runs = self._learn(lessons, seed, checkpoints)
         for name in (*OF_ONE_MODEL, "_several"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self._labels, self.classes_ = labels, labels.classes

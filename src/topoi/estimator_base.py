@@ -6,6 +6,7 @@ import numbers
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topoi._pool import Pool
 from topoi._rng import CHAIN, bits, new_stream
+from topoi.checkpoint import Checkpoints, fingerprint
 from topoi.corpus import Corpus
 from topoi.diagnostics import rhat_ess
 from topoi.errors import CorpusError, ParameterError
@@ -73,7 +75,14 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         tags.input_tags.categorical = True
         return tags
 
-    def _run(self, jobs: list[Job], alpha: NDArray[np.float64], beta: float, schedule: Schedule) -> list[list[Run]]:
+    def _run(
+        self,
+        jobs: list[Job],
+        alpha: NDArray[np.float64],
+        beta: float,
+        schedule: Schedule,
+        checkpoints: Checkpoints | None = None,
+    ) -> list[list[Run]]:
         """Run the chains of every job: over the threads if there are several, else with threads inside."""
         plans = [
             make_plan(self.sampler, job.corpus, self.n_topics, job.supervise is not None, self.sampler_options)
@@ -94,9 +103,12 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 if job.supervise is not None:
                     state.supervision = job.supervise()
                     state.supervision.refresh(state, inner)
-                return run(
-                    state, plans[model], schedule, rules, inner, callbacks, lambda: interrupt.requested, number, model
-                )
+                journal = None
+                if checkpoints is not None:
+                    what = fingerprint(state, plans[model], schedule, self._learn_alpha, self._learn_beta, self.tol)
+                    journal = checkpoints.journal(f"model-{model}-chain-{number}", what)
+                asked = lambda: interrupt.requested  # noqa: E731
+                return run(state, plans[model], schedule, rules, inner, callbacks, asked, number, model, journal)
 
             if len(todo) == 1:
                 done = [chain(0, 0, pool)]
@@ -209,11 +221,13 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             check_whole("n_jobs", self.n_jobs, None)
         return Pool(self.n_jobs)
 
-    def _new_seed(self) -> int:
+    def _new_seed(self, checkpoints: Checkpoints | None = None) -> int:
         try:
-            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            drawn = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         except (ValueError, TypeError) as error:
             raise ParameterError("random_state", str(error)) from error
+        # Without a number for a random state, a run that goes on must find the one that it had.
+        return drawn if checkpoints is None or self.random_state is not None else checkpoints.seed(drawn)
 
     def _check_parameters(self) -> None:
         for name in ("n_topics", "n_chains", "infer_sweeps"):
@@ -226,6 +240,15 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             raise ParameterError("callbacks", f"must be a list of functions or None, not {self.callbacks!r}")
         check_sampler(self.sampler, self._supervised, self.sampler_options)
         check_method(self.infer_method)
+
+
+def as_checkpoints(checkpoint: Any) -> Checkpoints | None:
+    """What a user means by `checkpoint`: a folder, or how often as well."""
+    if checkpoint is None or isinstance(checkpoint, Checkpoints):
+        return checkpoint
+    if not isinstance(checkpoint, str | Path):
+        raise ParameterError("checkpoint", f"must be a folder, Checkpoints(...) or None, not {checkpoint!r}")
+    return Checkpoints(checkpoint)
 
 
 def _rhat(traces: list[list[float]]) -> float:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.diagnostics import document_completion
 from topoi.errors import ParameterError
-from topoi.estimator_base import InterruptedFitWarning, Job, TopicEstimator, chain_seed
+from topoi.estimator_base import InterruptedFitWarning, Job, TopicEstimator, as_checkpoints, chain_seed
 from topoi.priors import resolve_alpha, resolve_beta
 from topoi.run import Callback, Schedule
 from topoi.saved import Savable
@@ -129,16 +129,21 @@ class LDA(TopicEstimator):
         self.progress = progress
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any = None) -> LDA:
-        """Learn the topics of the documents X: counts (n_documents, n_words), sparse or dense, or a `Corpus`."""
+    def fit(self, X: Any, y: Any = None, checkpoint: Any = None) -> LDA:
+        """Learn the topics of the documents X: counts (n_documents, n_words), sparse or dense, or a `Corpus`.
+
+        With `checkpoint`, a folder or `topoi.Checkpoints`, the fit can be killed: the same call goes on where it was
+        and ends with the same bytes.
+        """
         corpus = self._corpus(X, reset=True)
         self._check_parameters()
-        self._seed = self._new_seed()
+        checkpoints = as_checkpoints(checkpoint)
+        self._seed = self._new_seed(checkpoints)
         self._batches = 0
         alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
         beta, self._learn_beta = resolve_beta(self.topic_word_prior)
         schedule = Schedule(self.n_sweeps, self.n_samples, self.burn_in)
-        (runs,) = self._run([Job(corpus, self._seed)], alpha, beta, schedule)
+        (runs,) = self._run([Job(corpus, self._seed)], alpha, beta, schedule, checkpoints)
         self._keep(runs, schedule)
         return self
 

@@ -13,6 +13,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.errors import ParameterError
+from topoi.estimator_base import as_checkpoints
 from topoi.infer import FoldIn
 from topoi.intervals import N_DRAWS, Noise, held_out_noise, measure_noise, spaced
 from topoi.responses import RESPONSES, Response
@@ -114,8 +115,11 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         tags.regressor_tags.poor_score = True  # as for the classifier
         return tags
 
-    def fit(self, X: Any, y: Any) -> MedLDARegressor:
-        """Learn topics and weights from documents X and targets y, (documents,) or (documents, outputs)."""
+    def fit(self, X: Any, y: Any, checkpoint: Any = None) -> MedLDARegressor:
+        """Learn topics and weights from documents X and targets y, (documents,) or (documents, outputs).
+
+        `checkpoint` as for `LDA`.
+        """
         corpus = self._corpus(X, reset=True)
         self._check_parameters()
         response = self._response()
@@ -128,13 +132,14 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         spread = np.nanstd(targets, axis=0)
         self._spread = np.where(spread > 0, spread, 1.0)
         targets = (targets - self._mean) / self._spread
-        seed = self._new_seed()
+        checkpoints = as_checkpoints(checkpoint)
+        seed = self._new_seed(checkpoints)
         out = self._to_hold_out(targets)
         lessons = [Lesson(corpus, targets, np.ones_like(targets), response)]
         if len(out):
             rest = np.setdiff1d(np.arange(corpus.n_documents), out)
             lessons.append(Lesson(corpus.take(rest), targets[rest], np.ones((len(rest), targets.shape[1])), response))
-        runs, *without = self._learn(lessons, seed)
+        runs, *without = self._learn(lessons, seed, checkpoints)
         self._adopt(runs, response, seed)
         with self._pool() as pool:
             if without:

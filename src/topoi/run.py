@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from topoi._pool import Pool
+from topoi.checkpoint import Journal
 from topoi.diagnostics import log_joint
 from topoi.errors import ParameterError
-from topoi.model import TopicModel, check_whole, sample_counts
+from topoi.model import TopicModel, check_whole
 from topoi.plan import Plan
 from topoi.priors import learn_alpha, learn_beta
 from topoi.samplers import SAMPLERS, Sampler
+from topoi.samples import Samples, Trace
 from topoi.state import State
-from topoi.theta import add_shares
 
 
 @dataclass(frozen=True)
@@ -74,18 +74,6 @@ Callback = Callable[[Progress], bool | None]
 
 
 @dataclass
-class Trace:
-    """Log joint over the run: `log_joint[j]` after sweep `sweep[j]`."""
-
-    sweep: list[int] = field(default_factory=list)
-    log_joint: list[float] = field(default_factory=list)
-
-    def after(self, sweep: int) -> list[float]:
-        """The log joints of later sweeps than `sweep`."""
-        return [value for at, value in zip(self.sweep, self.log_joint, strict=True) if at > sweep]
-
-
-@dataclass
 class Run:
     """What a run leaves: the model, the topic shares of its documents, the trace, and why it ended."""
 
@@ -111,34 +99,6 @@ class Rules:
     tol: float | None = None  # stop when the log joint gains less than this share of itself, three times running
 
 
-class Samples:
-    """Sums over the kept samples."""
-
-    def __init__(self, state: State) -> None:
-        self.counts: sparse.csr_array | None = None
-        self.last: sparse.csr_array | None = None
-        self.shares = np.zeros((state.corpus.n_documents, state.n_topics), np.float32)
-        self.n = 0
-        self.weights: list[NDArray[np.float32]] = []
-
-    def add(self, state: State, pool: Pool) -> None:
-        """Keep the state as a sample."""
-        self.last = sample_counts(state)
-        self.counts = self.last if self.counts is None else self.counts + self.last
-        add_shares(state, self.shares, pool)
-        if state.supervision is not None:
-            self.weights.append(state.supervision.eta[:, : state.n_topics].copy())
-        self.n += 1
-
-    def model(self, state: State) -> TopicModel:
-        """The model of the samples so far."""
-        assert self.counts is not None
-        assert self.last is not None
-        return TopicModel(
-            sparse.csr_array(self.counts), self.last, self.n, state.alpha, state.beta, state.corpus.vocabulary
-        )
-
-
 def run(
     state: State,
     plan: Plan,
@@ -149,16 +109,21 @@ def run(
     interrupted: Callable[[], bool] = lambda: False,
     chain: int = 0,
     model: int = 0,
+    journal: Journal | None = None,
 ) -> Run:
-    """Run the chain of `state` (which is changed) to the end of the schedule, or until a rule stops it."""
+    """Run the chain of `state` (which is changed) to the end of the schedule, or until a rule stops it.
+
+    With a journal it goes on where the journal's last checkpoint is, and writes others.
+    """
     rules, pool = rules or Rules(), pool or Pool(1)
     trace, samples, kept = Trace(), Samples(state), schedule.kept
+    if journal is not None:
+        journal.resume(state, samples, trace, pool)
     begun = time.perf_counter()
     sampler: Sampler | None = None
     stopped = "finished"
-    small_gains = 0
-    sweep = 0
-    for sweep in range(1, schedule.n_sweeps + 1):
+    sweep = state.sweep
+    for sweep in range(state.sweep + 1, schedule.n_sweeps + 1):
         kind = SAMPLERS[plan.sampler(sweep - 1, schedule.n_burn_in)]
         if sampler is None or type(sampler) is not kind:
             sampler = kind(state, pool, **(plan.options or {}))
@@ -175,8 +140,6 @@ def run(
         value = None
         if sweep % rules.evaluate_every == 0 or sweep == schedule.n_sweeps:
             value = log_joint(state, pool)
-            gain = (value - trace.log_joint[-1]) / abs(value) if trace.log_joint and value else np.inf
-            small_gains = small_gains + 1 if rules.tol is not None and gain < rules.tol else 0
             trace.sweep.append(sweep)
             trace.log_joint.append(value)
         if sweep in kept:
@@ -188,17 +151,21 @@ def run(
         wishes = [callback(progress) for callback in callbacks]  # every callback hears of every sweep
         if sweep == schedule.n_sweeps:
             break
+        if journal is not None and journal.due(sweep):
+            journal.write(state, samples, trace)
         if any(wish is True for wish in wishes):
             stopped = "callback"
         elif interrupted():
             stopped = "interrupted"
         elif rules.max_seconds is not None and seconds >= rules.max_seconds:
             stopped = "time"
-        elif small_gains >= 3:
+        elif rules.tol is not None and trace.settled(rules.tol):
             stopped = "converged"
         else:
             continue
         break
+    if journal is not None:
+        journal.write(state, samples, trace)
     if samples.n == 0:  # stopped before the first sample was due: the state as it is
         samples.add(state, pool)
     shares = samples.shares / np.float32(samples.n)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.checkpoint import Checkpoints
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.estimator_base import Job, TopicEstimator, chain_seed
@@ -59,7 +60,7 @@ class SupervisedEstimator(TopicEstimator):
         tags.target_tags.required = True
         return tags
 
-    def _learn(self, lessons: list[Lesson], seed: int) -> list[list[Run]]:
+    def _learn(self, lessons: list[Lesson], seed: int, checkpoints: Checkpoints | None = None) -> list[list[Run]]:
         """Run the chains of a model for every lesson, each with its `model_seed`."""
         alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
         beta, self._learn_beta = resolve_beta(self.topic_word_prior)
@@ -74,7 +75,7 @@ class SupervisedEstimator(TopicEstimator):
             return Job(lesson.corpus, model_seed(seed, model), supervise)
 
         jobs = [job(model, lesson) for model, lesson in enumerate(lessons)]
-        return self._run(jobs, alpha, beta, self._schedule)
+        return self._run(jobs, alpha, beta, self._schedule, checkpoints)
 
     @property
     def _schedule(self) -> Schedule:

@@ -1,0 +1,177 @@
+"""Checkpoints: a run that was killed goes on where it was, and ends with the same bytes.
+
+A checkpoint holds what cannot be made again: the topics, the weights, the learned priors, and the sums over the samples
+kept so far. Counts, scores and auxiliary variables follow from them, and random numbers from the number of the sweep.
+A file is written whole or not at all; the last two are kept, and one that is damaged is passed over with a warning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from topoi import store
+from topoi._files import write_whole
+from topoi._pool import Pool
+from topoi.errors import ParameterError, TopoiError
+from topoi.samples import Samples, Trace
+from topoi.state import State
+from topoi.store import ModelError, Stored
+
+KEPT = 2
+
+
+class CheckpointError(TopoiError, OSError):
+    """A checkpoint that cannot be written."""
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint that cannot be read; an earlier one is used."""
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Where a fit keeps its checkpoints, and after how many seconds, or sweeps, it writes one."""
+
+    folder: str | Path
+    every_seconds: float = 300.0
+    every_sweeps: int | None = None
+
+    def journal(self, name: str, fingerprint: str) -> Journal:
+        """The checkpoints of one chain."""
+        return Journal(Path(self.folder) / name, fingerprint, self.every_seconds, self.every_sweeps)
+
+    def seed(self, drawn: int) -> int:
+        """The seed of the run in this folder; `drawn`, which is then noted, if there is none yet."""
+        path = Path(self.folder) / "seed.json"
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json.dumps(drawn).encode())
+            return drawn
+        except ValueError:
+            found = None
+        if not isinstance(found, int):
+            raise ParameterError("checkpoint", f"{path} is damaged; remove the folder to begin anew")
+        return found
+
+
+@dataclass(frozen=True)
+class Point:
+    """All that is needed to go on."""
+
+    fingerprint: str
+    sweep: int
+    z: NDArray[Any]
+    alpha: NDArray[np.float64]
+    beta: float
+    eta: NDArray[np.float32] | None
+    n_samples: int
+    counts: sparse.csr_array | None
+    last: sparse.csr_array | None
+    shares: NDArray[np.float32] | None
+    weights: list[NDArray[np.float32]]
+    trace_sweep: list[int]
+    trace_log_joint: list[float]
+
+
+CLASSES = {"Point": Stored(Point)}
+
+
+@dataclass
+class Journal:
+    """The checkpoints of one chain, in a folder of their own."""
+
+    folder: Path
+    fingerprint: str
+    every_seconds: float
+    every_sweeps: int | None = None
+    written: float = field(default_factory=time.monotonic)
+
+    def due(self, sweep: int) -> bool:
+        """Whether it is time to write one."""
+        if self.every_sweeps is not None and sweep % self.every_sweeps == 0:
+            return True
+        return time.monotonic() - self.written >= self.every_seconds
+
+    def write(self, state: State, samples: Samples, trace: Trace) -> None:
+        """Write a checkpoint and remove all but the last few."""
+        s = state.supervision
+        point = Point(
+            self.fingerprint, state.sweep, state.z, state.alpha, state.beta, None if s is None else s.eta, samples.n,
+            samples.counts, samples.last, samples.shares if samples.n else None, samples.weights, trace.sweep,
+            trace.log_joint,
+        )  # fmt: skip
+        path = self.folder / f"sweep-{state.sweep:09d}.topoi"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            store.save(path, point, CLASSES)
+        except OSError as error:
+            good = self.files()
+            left = f"the last good one is {good[-1]}" if good else "there is none before it"
+            raise CheckpointError(f"cannot write the checkpoint {path} ({error}); {left}") from error
+        self.written = time.monotonic()
+        for old in self.files()[:-KEPT]:
+            old.unlink(missing_ok=True)
+
+    def files(self) -> list[Path]:
+        """The checkpoints, oldest first."""
+        return sorted(self.folder.glob("sweep-*.topoi"))
+
+    def resume(self, state: State, samples: Samples, trace: Trace, pool: Pool) -> None:
+        """Bring state, samples and trace to the last checkpoint; leave them as they are if there is none."""
+        point = self._last()
+        if point is None:
+            return
+        if point.fingerprint != self.fingerprint:
+            raise ParameterError(
+                "checkpoint",
+                f"{self.folder} holds a run of other documents, labels or settings; "
+                "name another folder, or remove this one to begin anew",
+            )
+        state.z[:] = point.z
+        state.alpha, state.beta, state.sweep = point.alpha, point.beta, point.sweep
+        samples.n, samples.counts, samples.last = point.n_samples, point.counts, point.last
+        if point.shares is not None:
+            samples.shares[:] = point.shares
+        samples.weights[:] = point.weights
+        trace.sweep[:], trace.log_joint[:] = point.trace_sweep, point.trace_log_joint
+        if state.supervision is not None:
+            assert point.eta is not None
+            state.supervision.eta[:] = point.eta
+            state.supervision.refresh(state, pool)
+
+    def _last(self) -> Point | None:
+        for path in reversed(self.files()):
+            try:
+                point = store.load(path, CLASSES)
+                if isinstance(point, Point):
+                    return point
+            except ModelError as error:
+                warnings.warn(f"{error}; an earlier checkpoint is used", CheckpointWarning, stacklevel=6)
+        return None
+
+
+def fingerprint(state: State, *settings: Any) -> str:
+    """A hash of all that a run depends on: its documents, priors, seed, responses and settings."""
+    digest = hashlib.blake2b(repr(settings).encode(), digest_size=16)
+    corpus, s = state.corpus, state.supervision
+    digest.update(repr((state.seed, state.beta, state.z.dtype.str, corpus.n_words)).encode())
+    arrays: list[NDArray[Any]] = [state.alpha, corpus.words, corpus.doc_ptr, state.base_table]
+    if s is not None:
+        digest.update(repr((s.response, s.nu, s.n_gibbs, s.part)).encode())
+        arrays += [s.y, s.weight]
+    for array in arrays:
+        digest.update(repr((array.dtype.str, array.shape)).encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

@@ -1,0 +1,307 @@
+"""A fit that is killed and goes on ends with the same bytes: every sampler, every loss, and whatever else happens."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+from labelled import Documents
+from test_saved import answers
+
+from topoi import LDA, Checkpoints, MedLDAClassifier, MedLDARegressor, ParameterError
+from topoi.checkpoint import CheckpointError, CheckpointWarning, Journal
+from topoi.samplers import SAMPLERS
+from topoi.samples import Trace
+
+TILTING = sorted(name for name, sampler in SAMPLERS.items() if sampler.tilts)
+QUICK = {"n_topics": 3, "n_sweeps": 8, "n_samples": 3, "random_state": 0}
+
+
+class Killed(BaseException):
+    """Stands in for a process that ends at once: nothing of it is caught."""
+
+
+def killer(sweep):
+    def kill(progress):
+        if progress.sweep == sweep:
+            raise Killed
+
+    return [kill]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return Documents(60, seed=3)
+
+
+def check_resumed(make, fit, data, folder, at, every=3):
+    """Killed after sweep `at`, with checkpoints after every third: the same as never killed."""
+    through = fit(make())
+    with pytest.raises(Killed):
+        fit(make(callbacks=killer(at)), checkpoint=Checkpoints(folder, every_sweeps=every))
+    begun = []
+    watch = [lambda progress: begun.append(progress.sweep) if progress.chain == progress.model == 0 else None]
+    resumed = fit(make(callbacks=watch), checkpoint=Checkpoints(folder, every_sweeps=every))
+    assert min(begun) == (at - 1) // every * every + 1, "it did not begin anew"
+    assert answers(resumed, data.X) == answers(through, data.X)
+    assert [trace.tobytes() for trace in traces(resumed)] == [trace.tobytes() for trace in traces(through)]
+
+
+def traces(model):
+    return [trace for one in getattr(model, "estimators_", [model]) for trace in one.traces_]
+
+
+@pytest.mark.parametrize("at", [2, 5, 8])
+@pytest.mark.parametrize("sampler", ["auto", *sorted(SAMPLERS)])
+def test_every_sampler(sampler, at, data, tmp_path):
+    check_resumed(
+        lambda **more: LDA(**QUICK | {"sampler": sampler} | more),
+        lambda model, **more: model.fit(data.X, **more), data, tmp_path, at,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("sampler", ["auto", *TILTING])
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_every_loss_of_labels(loss, sampler, data, tmp_path):
+    check_resumed(
+        lambda **more: MedLDAClassifier(**QUICK | {"sampler": sampler, "loss": loss} | more),
+        lambda model, **more: model.fit(data.X, data.many, **more), data, tmp_path, 5,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("sampler", ["auto", *TILTING])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared"])
+def test_every_loss_of_numbers(loss, sampler, data, tmp_path):
+    check_resumed(
+        lambda **more: MedLDARegressor(**QUICK | {"sampler": sampler, "loss": loss, "n_gibbs": 0} | more),
+        lambda model, **more: model.fit(data.X, data.numbers, **more), data, tmp_path, 7,
+    )  # fmt: skip
+
+
+SETTINGS = {
+    "learned priors": {"doc_topic_prior": "learn", "topic_word_prior": "learn", "n_sweeps": 24},
+    "all samples": {"burn_in": 0, "n_samples": 8},
+    "chains": {"n_chains": 3},
+    "threads": {"n_jobs": 2},
+}
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_settings(settings, data, tmp_path):
+    at = 14 if settings == "learned priors" else 5
+    check_resumed(
+        lambda **more: LDA(**QUICK | SETTINGS[settings] | more),
+        lambda model, **more: model.fit(data.X, **more), data, tmp_path, at,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+def test_strategies(strategy, data, tmp_path):
+    check_resumed(
+        lambda **more: MedLDAClassifier(**QUICK | {"strategy": strategy, "n_sweeps": 5} | more),
+        lambda model, **more: model.fit(data.X, data.many, **more), data, tmp_path, 4,
+    )  # fmt: skip
+
+
+def test_unlabelled_and_held_out(data, tmp_path):
+    hidden = np.arange(60) % 4 == 0
+    check_resumed(
+        lambda **more: MedLDAClassifier(**QUICK | more),
+        lambda model, **more: model.fit(data.X, data.several, hidden, **more), data, tmp_path / "a", 5,
+    )  # fmt: skip
+    check_resumed(
+        lambda **more: MedLDARegressor(**QUICK | {"held_out": 0.2} | more),
+        lambda model, **more: model.fit(data.X, data.number, **more), data, tmp_path / "b", 5,
+    )  # fmt: skip
+
+
+def test_a_seed_that_was_drawn_is_kept(data, tmp_path):
+    with pytest.raises(Killed):
+        LDA(**QUICK | {"random_state": None, "callbacks": killer(5)}).fit(data.X, checkpoint=tmp_path)
+    first, second = (LDA(**QUICK | {"random_state": None}).fit(data.X, checkpoint=str(tmp_path)) for _ in range(2))
+    assert answers(first, data.X) == answers(second, data.X)
+    (tmp_path / "seed.json").write_text("?")
+    with pytest.raises(ParameterError, match=r"checkpoint: .*seed.json is damaged"):
+        LDA(**QUICK | {"random_state": None}).fit(data.X, checkpoint=tmp_path)
+
+
+def test_a_finished_fit_is_not_run_again(data, tmp_path):
+    first = LDA(**QUICK).fit(data.X, checkpoint=tmp_path)
+    again = LDA(**QUICK | {"callbacks": killer(8)}).fit(data.X, checkpoint=tmp_path)
+    assert answers(first, data.X) == answers(again, data.X)
+    assert again.stopped_ == "finished"
+
+
+def test_stopped_and_gone_on(data, tmp_path):
+    """A budget that is used up leaves a checkpoint, whenever the last one was."""
+    stopped = LDA(**QUICK | {"callbacks": [lambda progress: progress.sweep == 4]}).fit(data.X, checkpoint=tmp_path)
+    assert stopped.n_sweeps_ == 4
+    assert answers(LDA(**QUICK).fit(data.X, checkpoint=tmp_path), data.X) == answers(LDA(**QUICK).fit(data.X), data.X)
+
+
+CHANGES = {
+    "documents": lambda data: (LDA(**QUICK), data.X[:-1], None),
+    "a word": lambda data: (LDA(**QUICK), data.X[:, ::-1], None),
+    "topics": lambda data: (LDA(**QUICK | {"n_topics": 4}), data.X, None),
+    "seed": lambda data: (LDA(**QUICK | {"random_state": 1}), data.X, None),
+    "sweeps": lambda data: (LDA(**QUICK | {"n_sweeps": 9}), data.X, None),
+    "prior": lambda data: (LDA(**QUICK | {"topic_word_prior": 0.02}), data.X, None),
+    "sampler": lambda data: (LDA(**QUICK | {"sampler": "light"}), data.X, None),
+    "labels": lambda data: (MedLDAClassifier(**QUICK), data.X, data.many),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_another_run_in_the_folder(change, data, tmp_path):
+    LDA(**QUICK).fit(data.X, checkpoint=tmp_path)
+    model, X, y = CHANGES[change](data)
+    with pytest.raises(ParameterError, match="other documents, labels or settings"):
+        model.fit(X, y, checkpoint=tmp_path)
+
+
+def test_other_labels_or_settings_of_labels(data, tmp_path):
+    MedLDAClassifier(**QUICK).fit(data.X, data.many, checkpoint=tmp_path)
+    for settings, y in (({}, data.many[::-1]), ({"cost": 2.0}, data.many), ({"weight_prior": 2.0}, data.many)):
+        with pytest.raises(ParameterError, match="other documents, labels or settings"):
+            MedLDAClassifier(**QUICK | settings).fit(data.X, y, checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize("checkpoint", [3, b"x", ["folder"]])
+def test_not_a_folder(checkpoint, data):
+    with pytest.raises(ParameterError, match="checkpoint: must be a folder"):
+        LDA(**QUICK).fit(data.X, checkpoint=checkpoint)
+
+
+# ---- Files ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def killed(data, tmp_path):
+    """A folder with the last two checkpoints of a fit that was killed."""
+    with pytest.raises(Killed):
+        LDA(**QUICK | {"callbacks": killer(8)}).fit(data.X, checkpoint=Checkpoints(tmp_path, every_sweeps=2))
+    files = sorted(tmp_path.rglob("sweep-*"))
+    assert [file.name for file in files] == ["sweep-000000004.topoi", "sweep-000000006.topoi"]
+    return files
+
+
+DAMAGES = {
+    "cut": lambda raw: raw[: len(raw) // 2],
+    "empty": lambda raw: b"",
+    "one byte": lambda raw: raw[:-9] + bytes([raw[-9] ^ 1]) + raw[-8:],
+    "foreign": lambda raw: b"hello",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_checkpoint(damage, killed, data, tmp_path):
+    """The one before it is used, with a warning; the end is the same."""
+    killed[1].write_bytes(DAMAGES[damage](killed[1].read_bytes()))
+    begun = []
+    watch = [lambda progress: begun.append(progress.sweep)]
+    with pytest.warns(CheckpointWarning, match=r"sweep-000000006.topoi: .*; an earlier checkpoint is used"):
+        model = LDA(**QUICK | {"callbacks": watch}).fit(data.X, checkpoint=tmp_path)
+    assert begun[0] == 5
+    assert answers(model, data.X) == answers(LDA(**QUICK).fit(data.X), data.X)
+
+
+def test_all_damaged(killed, data, tmp_path):
+    for file in killed:
+        file.write_bytes(b"")
+    with pytest.warns(CheckpointWarning):
+        model = LDA(**QUICK).fit(data.X, checkpoint=tmp_path)
+    assert answers(model, data.X) == answers(LDA(**QUICK).fit(data.X), data.X)
+
+
+def test_full_disk(killed, data, tmp_path, monkeypatch):
+    before = killed[1].read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        with pytest.raises(
+            CheckpointError, match=r"sweep-000000008.*No space left.*last good one is .*sweep-000000006"
+        ):
+            LDA(**QUICK).fit(data.X, checkpoint=tmp_path)
+    assert killed[1].read_bytes() == before
+    assert not list(tmp_path.rglob("*.new"))
+    assert answers(LDA(**QUICK).fit(data.X, checkpoint=tmp_path), data.X) == answers(LDA(**QUICK).fit(data.X), data.X)
+
+
+def test_small(data, tmp_path):
+    """Before a sample is kept a checkpoint is the topics and a few numbers."""
+    with pytest.raises(Killed):
+        LDA(**QUICK | {"callbacks": killer(4)}).fit(data.X, checkpoint=Checkpoints(tmp_path, every_sweeps=3))
+    (file,) = tmp_path.rglob("sweep-*")
+    assert file.stat().st_size < 2 * data.X.sum() + 2000
+
+
+def test_time(tmp_path):
+    journal = Journal(tmp_path, "", every_seconds=0.05)
+    assert not journal.due(1)
+    time.sleep(0.06)
+    assert journal.due(1)
+    assert Journal(tmp_path, "", 1e9, every_sweeps=3).due(6)
+    assert not Journal(tmp_path, "", 1e9, every_sweeps=3).due(7)
+
+
+def test_settled():
+    assert not Trace([1, 2, 3], [-100.0, -99.9, -99.9]).settled(0.01)
+    assert Trace([1, 2, 3, 4], [-100.0, -99.9, -99.9, -99.8]).settled(0.01)
+    assert not Trace([1, 2, 3, 4], [-100.0, -99.9, -95.0, -94.9]).settled(0.01)
+    assert not Trace([1, 2, 3, 4, 5], [-100.0, -100.0, -100.0, -90.0, -90.0]).settled(0.01)
+
+
+# ---- Processes -----------------------------------------------------------------------------------------------------
+
+PROGRAM = textwrap.dedent(
+    """
+    import sys
+    import numpy as np
+    from labelled import Documents
+    from topoi import Checkpoints, MedLDAClassifier
+
+    data = Documents(60, seed=3)
+    model = MedLDAClassifier(3, n_sweeps=400, n_samples=3, random_state=0, n_jobs=2)
+    model.callbacks = [lambda progress: print(progress.sweep, flush=True)]
+    model.fit(data.X, data.many, checkpoint=Checkpoints(sys.argv[1], every_sweeps=1))
+    model.save(sys.argv[2], documents=True)
+    """
+)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
+def test_sigkill(tmp_path):
+    """Killed three times at whatever moment; ends as if it had never been."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
+
+    def begin(folder, out):
+        command = [sys.executable, "-c", PROGRAM, str(folder), str(out)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+
+    through = begin(tmp_path / "a", tmp_path / "through")
+    through.communicate()
+    assert through.returncode == 0
+    reached = 0
+    for more in (5, 40, 90):
+        process = begin(tmp_path / "b", tmp_path / "killed")
+        for line in process.stdout:
+            if int(line) >= reached + more:
+                break
+        process.send_signal(signal.SIGKILL)
+        reached = max(int(file.stem.split("-")[1]) for file in (tmp_path / "b").rglob("sweep-*.topoi"))
+        process.communicate()
+    assert 100 < reached < 400
+    last = begin(tmp_path / "b", tmp_path / "killed")
+    first_line = int(last.stdout.readline())
+    last.communicate()
+    assert first_line > 100
+    assert (tmp_path / "killed").read_bytes() == (tmp_path / "through").read_bytes()
