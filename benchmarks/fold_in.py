@@ -80,6 +80,7 @@ CONTESTANTS = {
     "tomotopy, together": "`infer(docs, workers=1, together=True)`: documents change each other's topics; one sample",
     "topoi, tomotopy's topics": "`topoi.infer.infer` with the counts of tomotopy's model; average of half the sweeps",
     "topoi": "the same with topoi's own model",
+    "topoi, mean field": "the same by expected counts, not draws (`method='mean_field'`), at most so many rounds",
 }
 
 
@@ -91,12 +92,14 @@ def train(problem: Problem, n_topics: int, n_sweeps: int) -> dict[str, Contestan
     state = ours.start(problem.corpus, n_topics, seed=0)
     plan = make_plan("auto", problem.corpus, n_topics)
     model = run(state, plan, Schedule(n_sweeps), Rules(evaluate_every=n_sweeps)).model
-    infer(model, problem.test_corpus.take([0, 1]), 2)  # compiles
+    for method in ("gibbs", "mean_field"):
+        infer(model, problem.test_corpus.take([0, 1]), 2, method=method)  # compiles
     found = {
         "tomotopy": Contestant(tomotopy_fold(theirs, together=False), their_phi, is_slow=True),
         "tomotopy, together": Contestant(tomotopy_fold(theirs, together=True), their_phi),
         "topoi, tomotopy's topics": Contestant(topoi_fold(as_topoi(theirs, problem.corpus.n_words)), their_phi),
         "topoi": Contestant(topoi_fold(model), model.topic_word()),
+        "topoi, mean field": Contestant(topoi_fold(model, "mean_field"), model.topic_word()),
     }
     assert found.keys() == CONTESTANTS.keys()
     return found
@@ -113,12 +116,12 @@ def as_topoi(theirs: Any, n_words: int) -> TopicModel:
     return TopicModel(rows, rows, 1, np.full(theirs.k, alpha), beta)
 
 
-def topoi_fold(model: TopicModel) -> Fold:
+def topoi_fold(model: TopicModel, method: str = "gibbs") -> Fold:
     """Fold-in by topoi; all of the call is timed."""
 
     def fold(corpus: Corpus, n_sweeps: int, seed: int) -> tuple[NDArray[np.float64], float]:
         with Stopwatch() as watch:
-            theta = infer(model, corpus, n_sweeps, seed)
+            theta = infer(model, corpus, n_sweeps, seed, method=method)
         return theta, watch.seconds
 
     return fold

@@ -196,7 +196,7 @@ MUTANTS = {
         urn(), Q, "        inside[z[i]] += 1\n", "        pass\n"),
     "urn: tilts not scaled": (urn(), Q, "            tilt[k] *= tokens / total\n", "            tilt[k] *= 1.0\n"),
     "urn: inside not cleared": (urn(), Q, "        inside[z[i]] = 0\n", "        pass\n"),
-    "urn: square forgotten": (urn(), Q, "(linear[task] - square[task] * eta_t[k, task])", "linear[task]"),
+    "urn: square forgotten": (urn(), Q, "(linear[task] - 0.5 * b[task] * eta_t[k, task])", "linear[task]"),
     "urn: correction dropped": (urn(), U, "if leaves or log_ratio >= 0.0 or", "if True or"),
     "urn: correction without the table": (urn(), U, " + math.log(to / back)", ""),
     "urn: correction upside down": (urn(), U, "math.log(to / back)", "math.log(back / to)"),

@@ -223,7 +223,7 @@ def test_compiled_is_interpreted(sampler, loss, small_corpus, plain_core):
 @pytest.mark.parametrize("real", [np.float64, np.float32])
 def test_table_compiled_is_interpreted(real, n_tasks, plain_core):
     rng = np.random.default_rng(75)
-    eta = rng.normal(0, 3, (n_tasks, 16)).astype(np.float32)
+    eta = rng.normal(0, 3 / np.sqrt(n_tasks), (n_tasks, 16)).astype(np.float32)
     linear, b = rng.normal(size=n_tasks).astype(real), rng.gamma(1, 0.4, n_tasks)
     tables = np.zeros((2, 16), real)
     block = plain_core.samplers.SAMPLERS["partial"].tilted_block
@@ -419,7 +419,7 @@ MUTANTS = {
     "larger part's table not scaled up": (
         tilt(), T, "(1.0 if inside == 1 else n / (n - inside))", "1.0"),
     "ω over N, not N²": (tilt(), T, "omega[task] / (np.float64(n) * n)", "omega[task] / n"),
-    "square of the weight forgotten": (tilt(), T, "square[task] = 0.5 * b[task]", "square[task] = 0.0"),
+    "square of the weight forgotten": (tilt(), T, "curve[k] += weight * (eta[task, k] * eta[task, k])", "curve[k] += 0.0 * weight"),
     "tilt left over for a document without a label": (
         tilt("collapsed", tiny=APART, together=True), T, "            tilt[:] = 1.0\n", ""),
     "live scale without the tilt": (

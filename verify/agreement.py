@@ -1,6 +1,6 @@
 """Do all exact samplers, and tomotopy, settle at the same log joint? On a real corpus, several seeds.
 
-    TOPOI_DATA=... python verify/agreement.py [--seeds 5] [--topics 50] [--window 200] [--longest 6000]
+    TOPOI_DATA=... python verify/agreement.py [--seeds 5] [--topics 20] [--documents 600] [--window 200]
 
 Every chain starts from random topics and runs until it has settled: until the mean log joint of a window of sweeps is
 less than 0.01 % above that of the window before it. The same rule for every sampler, so that a slow one gets the
@@ -77,14 +77,16 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--topics", type=int, default=50)
+    parser.add_argument("--topics", type=int, default=20)
+    parser.add_argument("--documents", type=int, default=600, help="the first so many of UCI KOS; -1: all, hours")
     parser.add_argument("--window", type=int, default=200, help="sweeps that are averaged")
     parser.add_argument("--longest", type=int, default=6000, help="sweeps after which a chain stops, settled or not")
     parser.add_argument("--samplers", nargs="+", default=[n for n in SAMPLERS if SAMPLERS[n].exact])
     args = parser.parse_args()
-    counts = sparse.load_npz(Path(os.environ["TOPOI_DATA"]) / "uci_kos" / "counts.npz")
+    counts = sparse.load_npz(Path(os.environ["TOPOI_DATA"]) / "uci_kos" / "counts.npz").tocsr()
+    counts = counts[: args.documents] if args.documents >= 0 else counts
     occurring = np.asarray(counts.sum(0)).ravel() > 0  # tomotopy knows only the words that occur
-    corpus = Corpus.from_counts(counts.tocsr()[:, occurring])
+    corpus = Corpus.from_counts(counts[:, occurring])
     alpha = np.full(args.topics, 0.1)
     print(f"{corpus}, K = {args.topics}, α = 0.1, β = {BETA}, windows of {args.window} sweeps, {args.seeds} seeds\n")
     print("| sampler | log joint per token | standard deviation over seeds | sweeps |\n|---|---|---|---|", flush=True)
