@@ -1,7 +1,7 @@
 """Run the examples of pages and write what they print below them: `python docs/fill.py docs/tutorial.md …`.
 
-A block that is fenced as `python` is run, in one namespace for the whole page; the next block, if it has no language and
-only blank lines lie between, becomes its output; pictures that it saves go to `docs/images`. Other people's code is
+A block that is fenced as `python` is run, in one namespace for the whole page; the next block, if it has no language
+and only blank lines lie between, becomes its output; pictures that it saves go to `docs/images`. Other people's code is
 fenced as `py`, and not run.
 """
 

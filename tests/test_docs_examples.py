@@ -26,11 +26,16 @@ def load_fill():
 fill = load_fill()
 
 
-@pytest.fixture
-def few(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def docs():
     """Fewer texts, so that it is quick; the pages were filled with all."""
     docs = datasets.python_docs()
-    monkeypatch.setattr(datasets, "python_docs", lambda: Texts(docs.texts[::3], docs.labels[::3]))
+    return Texts(docs.texts[::3], docs.labels[::3])
+
+
+@pytest.fixture
+def few(docs, tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets, "python_docs", lambda: docs)
     monkeypatch.chdir(tmp_path)
 
 
