@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import topoi
 from topoi import cli, datasets
-from topoi.datasets import Dataset
+from topoi.datasets import Texts
 from topoi.errors import CorpusError
 
 SUBJECTS = {
@@ -25,7 +25,7 @@ def small_docs(monkeypatch):
     """Sixty documents about three subjects in place of the standard library."""
     labels = list(SUBJECTS) * 20
     texts = [" ".join(SUBJECTS[label].split()[i % 3 :] * 3) for i, label in enumerate(labels)]
-    monkeypatch.setattr(datasets, "python_docs", lambda: Dataset(texts, labels))
+    monkeypatch.setattr(datasets, "python_docs", lambda: Texts(texts, labels))
 
 
 def call(*arguments):

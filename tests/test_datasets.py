@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from topoi import datasets
-from topoi.datasets import STOP_WORDS, Dataset, _clean, _read_folder, python_docs
+from topoi.datasets import STOP_WORDS, Texts, _clean, _read_folder, python_docs
 from topoi.errors import CorpusError
 
 PROSE = "An opening sentence with words enough to make it count as one document"
 
 
 @pytest.fixture(scope="module")
-def docs() -> Dataset:
+def docs() -> Texts:
     return python_docs()
 
 
@@ -39,13 +39,13 @@ def module(*subjects: str) -> str:
 # What this Python gives
 
 
-def test_size(docs: Dataset) -> None:
+def test_size(docs: Texts) -> None:
     n_words = sum(len(re.findall(r"[A-Za-z]{2,}", text)) for text in docs.texts)
     assert 2_500 <= len(docs.texts) <= 6_000
     assert 120_000 <= n_words <= 400_000
 
 
-def test_labels_go_with_texts(docs: Dataset) -> None:
+def test_labels_go_with_texts(docs: Texts) -> None:
     assert len(docs.labels) == len(docs.texts)
     assert len(set(docs.labels)) >= 50
     label = dict(zip(docs.texts, docs.labels, strict=True))
@@ -53,22 +53,22 @@ def test_labels_go_with_texts(docs: Dataset) -> None:
     assert label[text] == "threading"
 
 
-def test_labels_are_public_library_modules(docs: Dataset) -> None:
+def test_labels_are_public_library_modules(docs: Texts) -> None:
     assert set(docs.labels) - {"language reference"} <= {m for m in sys.stdlib_module_names if m[0] != "_"}
 
 
-def test_no_label_prevails(docs: Dataset) -> None:
+def test_no_label_prevails(docs: Texts) -> None:
     assert max(Counter(docs.labels).values()) < 0.2 * len(docs.labels)
 
 
-def test_texts_are_distinct_lines_of_prose(docs: Dataset) -> None:
+def test_texts_are_distinct_lines_of_prose(docs: Texts) -> None:
     assert len(set(docs.texts)) == len(docs.texts)
     assert all(len(re.findall(r"[^\W\d_]{2,}", text)) >= 11 for text in docs.texts)
     assert all(text == " ".join(text.split()) for text in docs.texts)
     assert not [text for text in docs.texts if re.search("https?://[a-z]", text)]
 
 
-def test_another_process_reads_the_same_and_imports_nothing(docs: Dataset) -> None:
+def test_another_process_reads_the_same_and_imports_nothing(docs: Texts) -> None:
     """Without docstrings of its own (-OO) and with warnings as errors, which must change nothing."""
     script = (
         "import inspect, json, sys, sysconfig; from topoi.datasets import python_docs\n"
@@ -81,7 +81,7 @@ def test_another_process_reads_the_same_and_imports_nothing(docs: Dataset) -> No
     assert [name for name in imported if not name.startswith("encodings.")] == []
 
 
-def test_a_dataset_is_frozen(docs: Dataset) -> None:
+def test_a_dataset_is_frozen(docs: Texts) -> None:
     with pytest.raises(AttributeError):
         docs.texts = []  # type: ignore[misc]
 
@@ -130,7 +130,7 @@ def test_duplicates_and_short_texts_are_dropped(tmp_path: Path) -> None:
     write(tmp_path, "a.py", module("ants", "ants"))
     write(tmp_path, "b.py", module("ants") + '\nclass C:\n    """Only a few words."""')
     found = _read_folder(tmp_path)
-    assert found == Dataset([f"{PROSE} on ants."], ["a"])
+    assert found == Texts([f"{PROSE} on ants."], ["a"])
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_language_reference_is_cut_into_sections(tmp_path: Path) -> None:
     }
     write(tmp_path, "pydoc_data/topics.py", f"topics = {topics!r}\n")
     found = _read_folder(tmp_path)
-    assert found == Dataset([f"{PROSE} on if.", f"{PROSE} on all."], ["language reference"] * 2)
+    assert found == Texts([f"{PROSE} on if.", f"{PROSE} on all."], ["language reference"] * 2)
 
 
 def test_settings_of_the_caller_are_kept(tmp_path: Path) -> None:

@@ -247,6 +247,16 @@ def test_rhat_and_ess_where_there_is_too_little():
         rhat_ess(np.zeros(10))
 
 
+def test_no_sample_size_from_a_few_draws():
+    """Chains that have not met: from six draws arviz-stats would say that they are worth more than they are."""
+    walks = np.cumsum(np.random.default_rng(10).standard_normal((3, 40)), axis=1)
+    few = rhat_ess(walks[:, :6])
+    assert few["rhat"] > 1.5
+    assert math.isnan(few["ess_bulk"])
+    assert math.isnan(rhat_ess(walks[:, :19])["ess_bulk"])
+    assert rhat_ess(walks[:, :20])["ess_bulk"] < 20
+
+
 COMPILED_OR_NOT = """
 import numpy as np
 from topoi.corpus import Corpus

@@ -16,7 +16,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, r2_score
 
 from topoi import LDA, Corpus, ParameterError
 from topoi.diagnostics import rhat_ess
-from topoi.report import Traces, write_report
+from topoi.report import write_report
 from topoi.report.convergence import MOST_POINTS
 from topoi.report.distances import classical_mds, js_divergence
 from topoi.report.documents import MOST_CHARACTERS
@@ -294,34 +294,28 @@ def test_weights_of_many_labels_are_bounded(five, monkeypatch):
 
 
 def test_traces_of_all_chains(train):
-    traces = Traces()
-    lda = LDA(3, n_sweeps=60, n_chains=3, random_state=0, callbacks=[traces]).fit(train.X)
+    lda = LDA(3, n_sweeps=60, n_chains=3, random_state=0).fit(train.X)
     trace = [[10, 400.0], [20, 350.0]]
-    data = report_data(lda, traces=traces, held_out_trace={"perplexity": trace})["convergence"]
+    data = report_data(lda, held_out_trace={"perplexity": trace})["convergence"]
     (model,) = data["models"]
     assert len(model["chains"]) == model["n_chains"] == 3
-    lines = [(line["sweep"], line["value"]) for line in model["chains"]]
-    best = lda.log_joint_
-    assert (best[:, 0].tolist(), best[:, 1].tolist()) in lines
+    for line, trace in zip(model["chains"], lda.traces_, strict=True):
+        assert (line["sweep"], line["value"]) == (trace[:, 0].tolist(), trace[:, 1].tolist())
     assert model["rhat"] is lda.rhat_
     assert data["burn_in"] == 30
     assert data["held_out"] == [{"name": "perplexity", "sweep": [10, 20], "value": [400.0, 350.0]}]
-    (without,) = report_data(lda)["convergence"]["models"]
-    assert len(without["chains"]) == 1
-    assert without["n_chains"] == 3
 
 
-def test_effective_samples(lda):
+def test_effective_samples(lda, monkeypatch):
     """Those of the draws after the burn-in, if there are enough of them to tell."""
     draws = np.random.default_rng(0).normal(size=(3, 60))
-    traces = Traces()
-    for chain, line in enumerate(draws):
-        traces.of_chain[0, chain] = [(sweep + 1, float(value)) for sweep, value in enumerate(line)]
-    (model,) = report_data(lda, traces=traces)["convergence"]["models"]
+    traces = [np.column_stack((np.arange(1, 61), line)) for line in draws]
+    monkeypatch.setattr(lda, "traces_", traces)
+    (model,) = report_data(lda)["convergence"]["models"]
     assert model["ess"] == rhat_ess(draws[:, 15:])["ess_bulk"]
     assert 50 < model["ess"] < 300
-    traces.of_chain[0, 1] = traces.of_chain[0, 1][:34]
-    (model,) = report_data(lda, traces=traces)["convergence"]["models"]
+    traces[1] = traces[1][:34]
+    (model,) = report_data(lda)["convergence"]["models"]
     assert model["ess"] is None
 
 
@@ -338,9 +332,13 @@ def test_long_traces_are_thinned(lda):
     assert line["sweep"][-1] == 5000
 
 
+class Silent:
+    def __call__(self, progress): ...
+
+
 def test_settings_have_no_addresses(lda):
     assert plain(test_settings_have_no_addresses).endswith("test_report.test_settings_have_no_addresses")
-    assert plain([Traces(), None, 1.5]) == "[Traces, None, 1.5]"
+    assert plain([Silent(), None, 1.5]) == "[Silent, None, 1.5]"
     assert plain(np.arange(1000.0)).startswith("[0., 1., 2., ...")
     assert len(plain("x" * 500)) == 120
     given = dict(report_data(lda)["settings"]["parameters"])
@@ -388,12 +386,11 @@ def test_policy_allows_this_script_alone(lda, tmp_path):
 def test_same_bytes(train, tmp_path):
     files = []
     for number in range(2):
-        traces = Traces()
-        model = quick(n_chains=2, n_sweeps=20, n_jobs=1 + number, callbacks=[traces])
+        model = quick(n_chains=2, n_sweeps=20, n_jobs=1 + number)
         model.fit(train.X, train.many)
         model.set_params(n_jobs=None)
         files.append(tmp_path / f"{number}.html")
-        write_report(files[-1], model, X=train.X, y=train.many, traces=traces, held_out=False)
+        write_report(files[-1], model, X=train.X, y=train.many, held_out=False)
     assert files[0].read_bytes() == files[1].read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.html", "1.html"]
 
@@ -425,7 +422,6 @@ def test_the_page_has_only_what_it_needs(lda, tmp_path):
         ("ids", {"X": [[1] * 60], "ids": []}),
         ("y", {"X": [[1] * 60], "y": [1]}),
         ("max_documents", {"max_documents": -1}),
-        ("traces", {"traces": []}),
         ("held_out_trace", {"held_out_trace": [1, 2]}),
         ("held_out_trace", {"held_out_trace": ["a"]}),
     ],

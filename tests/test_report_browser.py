@@ -15,7 +15,7 @@ import pytest
 from labelled import WORDS, quick, quick_regressor
 
 from topoi import LDA, Corpus
-from topoi.report import Traces, write_report
+from topoi.report import write_report
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
 CHROMIUM = os.environ.get("CHROMIUM") or next(
@@ -80,15 +80,14 @@ def scroll_through(page):
 def labelled_page(train, test, tmp_path_factory):
     """Five labels, three chains, texts with markup and text from right to left."""
     words = [*WORDS[:-2], "<i>w</i>", "שלום"]
-    traces = Traces()
     corpus = Corpus.from_counts(train.X, words)
-    model = quick(n_topics=8, n_chains=2, n_sweeps=40, callbacks=[traces]).fit(corpus, NAMES[train.many])
+    model = quick(n_topics=8, n_chains=2, n_sweeps=40).fit(corpus, NAMES[train.many])
     X = test.X[:60].copy()
     X[2] = 0
     texts = [f"{EVIL} {d} " + " ".join(word for w, word in enumerate(words) for _ in range(X[d, w])) for d in range(60)]
     path = tmp_path_factory.mktemp("report") / "a report #1.html"
     write_report(
-        path, model, X=X, y=NAMES[test.many[:60]], texts=texts, traces=traces, held_out=True, title=EVIL,
+        path, model, X=X, y=NAMES[test.many[:60]], texts=texts, held_out=True, title=EVIL,
         held_out_trace={"accuracy": [[10, 0.4], [20, 0.6], [40, 0.7]]},
     )  # fmt: skip
     return path

@@ -19,18 +19,18 @@ from pathlib import Path
 
 from topoi.errors import CorpusError
 
-__all__ = ["STOP_WORDS", "Dataset", "python_docs"]
+__all__ = ["STOP_WORDS", "Texts", "python_docs"]
 
 
 @dataclass(frozen=True)
-class Dataset:
+class Texts:
     """Texts and, for each, its label."""
 
     texts: list[str]
     labels: list[str]
 
 
-def python_docs() -> Dataset:
+def python_docs() -> Texts:
     """Docstrings of the running Python's standard library, labelled by top-level module.
 
     Some 3,800 documents of more than ten words each, 215,000 words in all, in order of file and line, without
@@ -82,7 +82,7 @@ def _what_is_missing(folder: Path, n_documents: int) -> str:
     return f"are too few: they give {n_documents} documents where at least {_FEWEST_DOCUMENTS} are expected"
 
 
-def _read_folder(folder: Path) -> Dataset:
+def _read_folder(folder: Path) -> Texts:
     """Every distinct document below `folder`, laid out as a standard library."""
     texts: dict[str, str] = {}
     with _quiet():
@@ -94,7 +94,7 @@ def _read_folder(folder: Path) -> Dataset:
                     _add(texts, raw, _PUBLIC_NAME.get(module, module))
         for raw in _reference_sections(_parse(_read(folder / "pydoc_data" / "topics.py"))):
             _add(texts, raw, "language reference")
-    return Dataset(list(texts.keys()), list(texts.values()))
+    return Texts(list(texts.keys()), list(texts.values()))
 
 
 @contextmanager

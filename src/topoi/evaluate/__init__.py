@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from topoi.evaluate.chains import Traces, chain_diagnostics
+from topoi.evaluate.chains import chain_diagnostics
 from topoi.evaluate.classification import ClassificationScores, calibration_error, classification_scores
 from topoi.evaluate.coherence import c_v, npmi, u_mass
 from topoi.evaluate.held_out import HeldOut, document_completion, left_to_right, log_likelihoods
@@ -18,7 +18,6 @@ __all__ = [
     "ClassificationScores",
     "HeldOut",
     "RegressionScores",
-    "Traces",
     "c_v",
     "calibration_error",
     "chain_diagnostics",

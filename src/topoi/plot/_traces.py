@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from topoi.evaluate.chains import Traces, burn_in_of, traces_of
+from topoi.evaluate.chains import burn_in_of, traces_of
 from topoi.plot._figure import COLOURS, GREY, PALE, SMALL, bare, check_axes, new_axes
 
 
-def traces(estimator: Any, kept: Traces | None = None, *, ax: Any = None) -> Any:
+def traces(estimator: Any, *, ax: Any = None) -> Any:
     """Log joint over the sweeps, a line for each chain, the burn-in shaded; returns the Axes.
 
-    All chains are there if `topoi.evaluate.Traces` was among the callbacks of the fit, or is given as `kept`; else the
-    best one. The scale is that of the sweeps after the first quarter, which would flatten all that follows.
+    The scale is that of the sweeps after the first quarter, which would flatten all that follows.
     """
-    models = traces_of(estimator, kept)
+    models = traces_of(estimator)
     ax = new_axes(6.4, 3.4) if ax is None else check_axes(ax)
     many = sum(map(len, models)) > len(COLOURS)
     for number, chains in enumerate(models):

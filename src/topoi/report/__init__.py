@@ -6,7 +6,6 @@ page looks like and does is in `page/`, in plain HTML, CSS and JavaScript.
 
 from __future__ import annotations
 
-from topoi.report.convergence import Traces
 from topoi.report.write import write_report
 
-__all__ = ["Traces", "write_report"]
+__all__ = ["write_report"]

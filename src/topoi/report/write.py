@@ -12,7 +12,7 @@ from topoi._files import write_whole
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.model import check_whole
-from topoi.report.convergence import Traces, convergence
+from topoi.report.convergence import convergence
 from topoi.report.documents import documents
 from topoi.report.html import render
 from topoi.report.predictions import predictions
@@ -33,7 +33,6 @@ def write_report(
     ids: Sequence[Any] | None = None,
     held_out: bool | None = None,
     label_names: Sequence[Any] | None = None,
-    traces: Traces | None = None,
     held_out_trace: Any = None,
     title: str | None = None,
     max_documents: int = 2000,
@@ -62,8 +61,6 @@ def write_report(
         it is not known.
     label_names : sequence or None
         Names of the labels (in the order of `classes_`) or outputs, for instance of the columns of an indicator matrix.
-    traces : Traces or None
-        The log joint of all chains, kept by this callback during `fit`. Without it, that of the best chain.
     held_out_trace : array (n, 2), dict of such arrays, or None
         Sweeps and scores of held-out documents, by the name of the score.
     title : str or None
@@ -79,7 +76,6 @@ def write_report(
         ids=ids,
         held_out=held_out,
         label_names=label_names,
-        traces=traces,
         held_out_trace=held_out_trace,
         max_documents=max_documents,
     )
@@ -97,7 +93,6 @@ def report_data(
     ids: Sequence[Any] | None = None,
     held_out: bool | None = None,
     label_names: Sequence[Any] | None = None,
-    traces: Traces | None = None,
     held_out_trace: Any = None,
     max_documents: int = 2000,
 ) -> dict[str, Any]:
@@ -150,7 +145,7 @@ def report_data(
         "weights": weights(estimator, target),
         "documents": shown,
         "n_documents": None if corpus is None else corpus.n_documents,
-        "convergence": convergence(estimator, names, traces, held_out_trace),
+        "convergence": convergence(estimator, names, held_out_trace),
         "quality": quality(target, found),
         "settings": settings(estimator, corpus, len(shown)),
         "words": words.names,
