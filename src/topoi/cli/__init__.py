@@ -16,7 +16,7 @@ import typer
 from topoi import __version__
 
 # Importing a command makes it known; this is their order in the help.
-from topoi.cli import demo, fit, info, predict, topics, transform  # noqa: F401
+from topoi.cli import convert, demo, evaluate, explain, export, fit, info, predict, report, topics, transform, warmup  # noqa: F401
 from topoi.cli._app import app
 
 __all__ = ["app", "main"]

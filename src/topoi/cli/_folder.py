@@ -17,6 +17,7 @@ ESTIMATOR = "estimator.topoi"
 ABOUT = "topoi.json"
 FORMAT = "topoi model"
 VERSION = 1
+AGAIN = "Fit the model again."
 #: Types of the options of reading that are believed from a file; all may be null.
 READING: dict[str, type] = {
     **dict.fromkeys(("text", "label", "target", "id", "format", "label_separator", "encoding", "on_error"), str),
@@ -100,7 +101,7 @@ def read_about(folder: Path) -> dict[str, Any]:
     try:
         about = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise FileError(f"{path}: is damaged: {error}. Fit the model again.", str(path)) from error
+        raise FileError(f"{path}: is damaged: {error}. {AGAIN}", str(path)) from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise FileError(f"{path}: is not about a model of topoi.", str(path))
     if about.get("version") != VERSION:
@@ -109,7 +110,7 @@ def read_about(folder: Path) -> dict[str, Any]:
         )
     reading = about.get("reading")
     if not isinstance(reading, dict) or not isinstance(about.get("labels"), dict):
-        raise FileError(f"{path}: does not say how documents are read. Fit the model again.", str(path))
+        raise FileError(f"{path}: does not say how documents are read. {AGAIN}", str(path))
     for name, value in reading.items():
         if name not in READING or not (value is None or type(value) is READING[name]):
             raise FileError(

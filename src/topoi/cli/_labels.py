@@ -100,7 +100,7 @@ def to_compare(kind: str | None, classes: list[Any], data: Dataset) -> Known | N
 
 
 def _plain(labels: Any) -> list[Any]:
-    return labels.tolist() if hasattr(labels, "tolist") else labels
+    return list(labels.tolist() if hasattr(labels, "tolist") else labels)
 
 
 def _few(names: list[Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,17 +29,32 @@ def counts(data: Dataset, corpus: Corpus) -> dict[str, int]:
     }
 
 
-def outcome(estimator: Any, corpus: Corpus, seconds: float) -> dict[str, Any]:
+class Speed:
+    """A callback that keeps how quick the sweeps were. Their median leaves out the first, which loads the kernels."""
+
+    def __init__(self) -> None:
+        self._rates: list[float] = []
+
+    def __call__(self, progress: Any) -> None:
+        """Take a note of one sweep."""
+        self._rates.append(progress.tokens_per_second)
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Of one chain."""
+        return statistics.median(self._rates) if self._rates else 0.0
+
+
+def outcome(estimator: Any, seconds: float, speed: Speed) -> dict[str, Any]:
     """How the run went."""
     members = getattr(estimator, "estimators_", [estimator])
     last = [member.log_joint_[-1, 1] for member in members if len(member.log_joint_)]
-    n_chains = sum(len(member.chains_) for member in members)
     return {
         "estimator": type(estimator).__name__,
         "sweeps": int(estimator.n_sweeps_),
         "stopped": estimator.stopped_,
         "seconds": round(seconds, 3),
-        "tokens_per_second": corpus.n_tokens * estimator.n_sweeps_ * n_chains / max(seconds, 1e-9),
+        "tokens_per_second": speed.tokens_per_second,
         "log_joint": float(sum(last)) if len(last) == len(members) else None,
         "rhat": float(estimator.rhat_),
     }

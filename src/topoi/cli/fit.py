@@ -14,7 +14,7 @@ import typer
 from topoi.cli._app import INTERRUPTED, app, console, note, print_json, waiting
 from topoi.cli._folder import Model, new_folder, save_model
 from topoi.cli._groups import grouped
-from topoi.cli._outcome import counts, outcome
+from topoi.cli._outcome import Speed, counts, outcome
 from topoi.cli._reading import Reading, format_name, read
 from topoi.cli._settings import Settings, new_estimator
 from topoi.cli._stop import Stop
@@ -66,8 +66,9 @@ def fit(
             train, test = _split(data, answers, hold_out, settings.seed)
             corpus = data.corpus if not len(test) else data.corpus.take(train)
             lesson = answers if not len(test) else answers.take(train)
+        speed = Speed()
         progress = sys.stderr.isatty() and not quiet
-        estimator = new_estimator(answers.kind, settings, progress, [stop])
+        estimator = new_estimator(answers.kind, settings, progress, [stop, speed])
         result = learn(estimator, corpus, lesson, folder, stop)
         for message in result.warnings:
             note(f"Warning: {message}", quiet)
@@ -77,7 +78,7 @@ def fit(
             "settings": asdict(settings),
             "labels": {"kind": answers.kind, "names": answers.names, "unlabelled": int(lesson.unlabelled.sum())},
             "counts": counts(data, corpus),
-            **outcome(estimator, corpus, result.seconds),
+            **outcome(estimator, result.seconds, speed),
             "held_out": {"share": hold_out, "documents": len(test)},
         }
         save_model(folder, estimator, about)  # before anything else can go wrong

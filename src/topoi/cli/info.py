@@ -77,7 +77,7 @@ def _about_model(path: str, json: bool) -> None:
     if json:
         print_json(about)
         return
-    n, reading = about.get("counts", {}), about["reading"]
+    n, reading, settings = about.get("counts", {}), about["reading"], about.get("settings", {})
     size = Path(path, ESTIMATOR).stat().st_size
     rows: dict[str, Any] = {
         "model": f"{path} ({size / 1e6:.1f} MB, by topoi {about.get('written_by')})",
@@ -85,9 +85,7 @@ def _about_model(path: str, json: bool) -> None:
         "documents": f"{about.get('source')}: {n.get('learned_from'):,} learned from, {n.get('tokens'):,} tokens, "
         f"{n.get('words'):,} words",
         "reading": ", ".join(f"{key} {value}" for key, value in reading.items() if value not in (None, True, False)),
-        "settings": ", ".join(
-            f"{key} {value}" for key, value in about.get("settings", {}).items() if value is not None
-        ),
+        "settings": ", ".join(f"{key} {value}" for key, value in settings.items() if value is not None),
         "run": f"{about.get('sweeps')} sweeps, {about.get('stopped')}, {about.get('seconds')} s",
     }
     scores = about.get("held_out", {})
