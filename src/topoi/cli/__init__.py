@@ -14,10 +14,17 @@ from typing import Annotated
 import typer
 
 from topoi import __version__
-
-# Importing a command makes it known; this is their order in the help.
-from topoi.cli import convert, demo, evaluate, explain, export, fit, info, predict, report, topics, transform, warmup  # noqa: F401
+from topoi.cli import convert, demo, evaluate, explain, export, fit, info, predict, report, topics, transform, warmup
 from topoi.cli._app import app
+from topoi.cli._groups import described, grouped
+
+COMMANDS = {
+    "Learn": (fit.fit, demo.demo),
+    "Use a model": (predict.predict, transform.transform, explain.explain),
+    "Look at a model": (topics.topics, evaluate.evaluate, report.report, info.info),
+    "Files": (convert.convert, export.export),
+    "This machine": (warmup.warmup,),
+}
 
 __all__ = ["app", "main"]
 
@@ -46,6 +53,11 @@ def options(
 
     No data at hand? `topoi demo`. Each command explains itself: `topoi fit --help`.
     """
+
+
+for _panel, _commands in COMMANDS.items():
+    for _command in _commands:
+        app.command(help=described(_command), rich_help_panel=_panel)(grouped(_command))
 
 
 def main() -> None:

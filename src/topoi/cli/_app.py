@@ -56,7 +56,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_show_locals=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode="rich",
 )
 
 

@@ -108,9 +108,12 @@ def read_about(folder: Path) -> dict[str, Any]:
         raise FileError(
             f"{path}: has version {about.get('version')!r}; this topoi reads {VERSION}. Update it.", str(path)
         )
-    reading = about.get("reading")
-    if not isinstance(reading, dict) or not isinstance(about.get("labels"), dict):
-        raise FileError(f"{path}: does not say how documents are read. {AGAIN}", str(path))
+    for name in ("reading", "settings", "labels", "counts", "held_out"):
+        if not isinstance(about.get(name), dict):
+            raise FileError(f"{path}: has no {name!r}. {AGAIN}", str(path))
+    if not all(type(about["counts"].get(name)) is int for name in ("documents", "learned_from", "words", "tokens")):
+        raise FileError(f"{path}: does not count the documents. {AGAIN}", str(path))
+    reading = about["reading"]
     for name, value in reading.items():
         if name not in READING or not (value is None or type(value) is READING[name]):
             raise FileError(

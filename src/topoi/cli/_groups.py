@@ -1,4 +1,4 @@
-"""Options that several commands share: a dataclass stands for all its fields in the signature of a command."""
+"""From a function to a command: its help, and options that several commands share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with an option for every field of its parameters that are dataclasses."""
+    """A command with an option for every field of its parameters that are dataclasses: what several commands share."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     parameters: list[inspect.Parameter] = []
@@ -39,3 +39,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def described(command: Callable[..., None]) -> str:
+    """The docstring of a command for its help: paragraphs in one line each, which the terminal breaks; examples as
+    they are."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    return "\n\n".join(part if part.startswith("\b") else " ".join(part.split()) for part in paragraphs)

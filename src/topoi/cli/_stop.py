@@ -12,14 +12,14 @@ from typing import Any
 
 
 class Stop:
-    """Within this context SIGTERM sets `requested` if `kind` is true, which the fit asks for after every sweep.
+    """Within this context SIGTERM sets `requested` if `gentle`, which the fit asks for after every sweep.
 
     Before and after, and if it comes a second time, it raises KeyboardInterrupt.
     """
 
     def __init__(self) -> None:
         self.requested = False
-        self.kind = False
+        self.gentle = False  # whether there is something to save
         self._previous: Any = None
         self._listening = False
 
@@ -30,7 +30,7 @@ class Stop:
         return self
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if not self.kind or self.requested:
+        if not self.gentle or self.requested:
             raise KeyboardInterrupt
         self.requested = True
 

@@ -6,14 +6,11 @@ from typing import Annotated
 
 import typer
 
-from topoi.cli._app import app, note, waiting
-from topoi.cli._groups import grouped
+from topoi.cli._app import note, waiting
 from topoi.cli._reading import Reading, read
 from topoi.cli.predict import say_skipped
 
 
-@app.command()
-@grouped
 def convert(
     documents: Annotated[str, typer.Argument(metavar="DOCUMENTS", help="A file or folder; - is standard input.")],
     output: Annotated[

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from topoi.cli._app import INTERRUPTED, app, console
+from topoi.cli._app import INTERRUPTED, console
 
 
-@app.command()
 def demo(
     topics: Annotated[int, typer.Option(min=1, help="Number of topics.")] = 20,
     sweeps: Annotated[int, typer.Option(min=1, help="Sweeps over all tokens.")] = 200,

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 import typer
 
-from topoi.cli._app import app, console, note, print_json, waiting
+from topoi.cli._app import console, note, print_json, waiting
 from topoi.cli._documents import HeldOut, NewLabel, NewTarget, open_with_labels
-from topoi.cli._groups import grouped
 from topoi.cli._reading import NewReading
 from topoi.cli.predict import say_skipped
+from topoi.errors import ParameterError
 
 IN_ORDER = ("c_npmi", "c_v")  # measures that look at the order of words
 
 
-@app.command()
-@grouped
 def evaluate(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
     documents: Annotated[str, typer.Argument(metavar="DOCUMENTS", help="A file or folder; - is standard input.")],
@@ -63,8 +62,6 @@ def evaluate(
         if wanted is None or "predictions" in wanted:
             found |= prediction_scores(given.model, data, interval)
     if wanted is not None and "predictions" in wanted and "scored_documents" not in found:
-        from topoi.errors import ParameterError
-
         raise ParameterError("measures", "predictions: the right labels are needed; name their column by --label")
     if foreign := found.get("documents_with_unknown_labels"):
         note(f"{foreign:,} documents have labels that the model does not know; they are left out of its scores.")
@@ -83,7 +80,8 @@ def _print(found: dict[str, Any], n_documents: int) -> None:
     grid = Table.grid(padding=(0, 2))
     grid.add_row("documents", f"{n_documents:,}")
     for name, value in found.items():
-        if isinstance(value, int | float) and name != "documents_with_unknown_labels":
+        told = isinstance(value, int | float) and not math.isnan(value)
+        if told and name != "documents_with_unknown_labels":
             grid.add_row(name, f"{value:,}" if isinstance(value, int) else f"{value:.4g}")
     out.print(grid)
     for name in ("per_label", "per_output"):

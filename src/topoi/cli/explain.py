@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import app, console, print_json, waiting
+from topoi.cli._app import console, print_json, waiting
 from topoi.cli._folder import open_model
 from topoi.cli._reading import PANEL, NewReading, read_new, read_text
 from topoi.cli.predict import check_predicts
@@ -19,7 +19,6 @@ WIDTH = 20  # of the longest bar
 MOST_LABELS = 2  # shown unless asked for
 
 
-@app.command()
 def explain(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
     documents: Annotated[str | None, typer.Argument(metavar="DOCUMENTS", help="A file; - is standard input.")] = None,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import app, note, waiting
+from topoi.cli._app import note, waiting
 from topoi.cli._folder import Model, open_model
-from topoi.cli._groups import grouped
 from topoi.cli._reading import Delimiter, Encoding, Id, NewReading, Text, read_new
 from topoi.cli.predict import names_of, say_skipped
 from topoi.errors import ParameterError
@@ -30,8 +29,6 @@ class Form(StrEnum):
     DOC_TOPIC = "doc-topic"
 
 
-@app.command()
-@grouped
 def export(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; compressed if it ends in .gz.")],
@@ -54,7 +51,8 @@ def export(
     \b
       topoi export model -f topic-word -o topics.csv
       topoi export model posts.csv -f pyldavis -o vis.json
-      python -c "import json, pyLDAvis as p; p.save_html(p.prepare(**json.load(open('vis.json'))), 'vis.html')"
+
+    In Python, the second is then for pyLDAvis.prepare(**json.load(open("vis.json"))).
     """
     with waiting("loading …"):
         opened = open_model(model)

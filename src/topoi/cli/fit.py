@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import INTERRUPTED, app, console, note, print_json, waiting
+from topoi.cli._app import INTERRUPTED, console, note, print_json, waiting
 from topoi.cli._folder import Model, new_folder, save_model
-from topoi.cli._groups import grouped
 from topoi.cli._outcome import Speed, counts, outcome
 from topoi.cli._reading import Reading, format_name, read
 from topoi.cli._settings import Settings, new_estimator
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from topoi.readers import Dataset
 
 
-@app.command()
-@grouped
 def fit(
     documents: Annotated[str, typer.Argument(metavar="DOCUMENTS", help="A file or folder; - is standard input.")],
     settings: Settings,
@@ -120,7 +117,7 @@ def learn(estimator: Any, corpus: Corpus, answers: Answers, folder: Path, stop: 
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        stop.kind = True  # from here on there is something to save
+        stop.gentle = True  # from here on there is something to save
         estimator.fit(corpus, **arguments)
     ours = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
     pressed = any(issubclass(w.category, InterruptedFitWarning) for w in caught)

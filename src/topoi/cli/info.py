@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from topoi import __version__
-from topoi.cli._app import app, console, print_json
+from topoi.cli._app import console, print_json
 
 
-@app.command()
 def info(
     model: Annotated[str | None, typer.Argument(metavar="MODEL", help="Folder of a model.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -77,18 +76,18 @@ def _about_model(path: str, json: bool) -> None:
     if json:
         print_json(about)
         return
-    n, reading, settings = about.get("counts", {}), about["reading"], about.get("settings", {})
+    n, reading, settings = about["counts"], about["reading"], about["settings"]
     size = Path(path, ESTIMATOR).stat().st_size
     rows: dict[str, Any] = {
         "model": f"{path} ({size / 1e6:.1f} MB, by topoi {about.get('written_by')})",
         "estimator": about.get("estimator"),
-        "documents": f"{about.get('source')}: {n.get('learned_from'):,} learned from, {n.get('tokens'):,} tokens, "
-        f"{n.get('words'):,} words",
+        "documents": f"{about.get('source')}: {n['learned_from']:,} learned from, {n['tokens']:,} tokens, "
+        f"{n['words']:,} words",
         "reading": ", ".join(f"{key} {value}" for key, value in reading.items() if value not in (None, True, False)),
         "settings": ", ".join(f"{key} {value}" for key, value in settings.items() if value is not None),
         "run": f"{about.get('sweeps')} sweeps, {about.get('stopped')}, {about.get('seconds')} s",
     }
-    scores = about.get("held_out", {})
+    scores = about["held_out"]
     if scores.get("documents"):
         numbers = [f"{key} {value:.4g}" for key, value in scores.items() if isinstance(value, float) and key != "share"]
         rows["held out"] = f"{scores['documents']} documents: {', '.join(numbers)}"

@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import app, note, waiting
+from topoi.cli._app import note, waiting
 from topoi.cli._folder import open_model
-from topoi.cli._groups import grouped
 from topoi.cli._reading import NewReading, read_new
-from topoi.errors import ParameterError
+from topoi.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
     from topoi.cli._folder import Model
     from topoi.readers import Dataset
 
 
-@app.command()
-@grouped
 def predict(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
     documents: Annotated[str, typer.Argument(metavar="DOCUMENTS", help="A file or folder; - is standard input.")],
@@ -58,9 +55,8 @@ def predict(
 def check_predicts(model: Model) -> None:
     """Raise if the model is one that predicts nothing."""
     if model.kind is None:
-        raise ParameterError(
-            "model", f"{model.path} predicts nothing: it was fitted without labels; see topoi transform, or fit --label"
-        )
+        what = "predicts nothing: it was fitted without labels. See topoi transform, or fit it with --label."
+        raise FileError(f"{model.path}: {what}", str(model.path))
 
 
 def say_skipped(data: Dataset) -> None:

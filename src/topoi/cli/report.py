@@ -7,17 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from topoi.cli._app import app, note, waiting
+from topoi.cli._app import note, waiting
 from topoi.cli._documents import Given, HeldOut, NewLabel, NewTarget, open_with_labels
 from topoi.cli._folder import Model, open_model
-from topoi.cli._groups import grouped
 from topoi.cli._reading import NewReading
 from topoi.cli.predict import say_skipped
 from topoi.errors import FileError, ParameterError
 
 
-@app.command()
-@grouped
 def report(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
     reading: NewReading,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import app, console, print_json, waiting
+from topoi.cli._app import console, print_json, waiting
 from topoi.cli._folder import open_model
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 STRONGEST = 3  # labels shown of a topic
 
 
-@app.command()
 def topics(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
     words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words of a topic.")] = 10,

@@ -6,15 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from topoi.cli._app import app, waiting
+from topoi.cli._app import waiting
 from topoi.cli._folder import open_model
-from topoi.cli._groups import grouped
 from topoi.cli._reading import NewReading, read_new
 from topoi.cli.predict import names_of, say_skipped
 
 
-@app.command()
-@grouped
 def transform(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
     documents: Annotated[str, typer.Argument(metavar="DOCUMENTS", help="A file or folder; - is standard input.")],

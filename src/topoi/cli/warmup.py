@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from topoi.cli._app import app, console
+from topoi.cli._app import console
 
 
-@app.command()
 def warmup(
     every: Annotated[bool, typer.Option("--all", help="Also the samplers that `auto` does not choose.")] = False,
 ) -> None:
