@@ -30,6 +30,9 @@ SAME = (
     "measures", "hold_out", "held_out", "alpha", "beta", "proba", "scores", "interval", "top", "row",
 )  # fmt: skip
 
+# A parameter in the running text: its name has an underscore, and no quotes, in which users' own names stand.
+_NAMED = [name for name in (*OPTIONS, *SAME) if "_" in name]
+_MENTION = re.compile(rf"(?<!['\"\w-])({'|'.join(_NAMED)})(?!['\"\w])")
 _SETTING = re.compile(rf"\b({'|'.join(SAME)})=('[^']*'|\"[^\"]*\"|[^\s.,;:'\"]+)")
 
 
@@ -45,7 +48,7 @@ def in_options(error: TopoiError) -> str:
     message = str(error)
     if isinstance(error, ParameterError) and message.startswith(f"{error.parameter}: "):
         message = f"{option(error.parameter)}: {message[len(error.parameter) + 2 :]}"
-    message = _SETTING.sub(_as_option, message)
+    message = _MENTION.sub(lambda found: option(found[1]), _SETTING.sub(_as_option, message))
     return message if message.endswith((".", "!", "…")) else f"{message}."
 
 

@@ -1,0 +1,52 @@
+"""Messages of the library in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from cli_files import call
+
+from topoi import cli
+from topoi.cli._messages import OPTIONS, SAME, in_options, option
+from topoi.errors import FileError, ParameterError
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("a.csv: give delimiter=';'.", "a.csv: give --delimiter ';'."),
+        ("a.csv: read quotes as text: quotes=False.", "a.csv: read quotes as text: --no-quotes."),
+        ("a.svm: give first_index=0.", "a.svm: give --first-index 0."),
+        ("a.csv: Name one: text=….", "a.csv: Name one: --text …."),
+        ("a.txt: see token_pattern, stop_words and min_df.", "a.txt: see --token-pattern, --stop-words and --min-df."),
+        ("a.csv: has no column 'min_df'.", "a.csv: has no column 'min_df'."),
+        ("no full stop", "no full stop."),
+    ],
+)
+def test_in_options(message, expected):
+    assert in_options(FileError(message)) == expected
+
+
+def test_parameters():
+    assert in_options(ParameterError("n_topics", "must be 1, not 0")) == "--topics: must be 1, not 0."
+    assert in_options(ParameterError("unheard", "of")) == "unheard: of."
+
+
+def test_every_option_that_is_named_is_there():
+    """What a message tells the user to give exists somewhere."""
+    import typer
+
+    commands = typer.main.get_command(cli.app).commands.values()
+    known = {name for command in commands for parameter in command.params for name in parameter.opts}
+    named = {option(name) for name in (*OPTIONS, *SAME)}
+    assert {name for name in named if name.startswith("--")} <= known
+
+
+@pytest.mark.parametrize(
+    "command", sorted(command.name or command.callback.__name__ for command in cli.app.registered_commands)
+)
+def test_help_teaches_by_an_example(command):
+    result = call(command, "--help")
+    assert result.exit_code == 0
+    assert command == "demo" or re.search(rf"topoi {command} ", result.output)
