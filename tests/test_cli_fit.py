@@ -192,3 +192,11 @@ def test_files_that_cannot_be_used(tmp_path):
     result = call("fit", path, "--text", "body", "--label", "subject", "-o", tmp_path / "m")
     assert "--label: not one document has one" in result.stderr
     assert "--format: of standard input is not known" in call("fit", "-", "-o", tmp_path / "m").stderr
+
+
+def test_a_hint_about_function_words(posts, tmp_path):
+    rows = [{"text": row["body"] + (" and in of to with for it as") * (i % 3)} for i, row in enumerate(records())]
+    path = write_csv(tmp_path / "plain.csv", rows)
+    options = (*QUICK, "--max-df", "1.0", "-o")
+    assert "try --stop-words english" in done("fit", path, *options, tmp_path / "a").stdout
+    assert "--stop-words" not in done("fit", path, *options, tmp_path / "b", "--stop-words", "english").stdout

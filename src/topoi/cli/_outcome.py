@@ -89,7 +89,16 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
     out.print(topic_table(model, rows[:SHOWN], out))
     if len(rows) > SHOWN:
         out.print(f"… and {len(rows) - SHOWN} more.", style="dim")
+    if _many_function_words(rows[:SHOWN]):
+        out.print("Many of these are function words of English: try --stop-words english.", style="yellow")
     out.print("Next:", *(f"  {command}" for command in _next(model)), sep="\n", markup=False, soft_wrap=True)
+
+
+def _many_function_words(rows: list[dict[str, Any]]) -> bool:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    words = [word["word"] for row in rows for word in row["words"]]
+    return sum(word in ENGLISH_STOP_WORDS for word in words) > len(words) / 4
 
 
 def _some_unlabelled(about: dict[str, Any]) -> bool:

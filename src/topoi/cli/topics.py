@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from topoi.cli._folder import Model
 
-STRONGEST = 3  # labels shown of a topic
+MOST_FOR, MOST_AGAINST = 2, 1  # labels shown of a topic
 
 
 def topics(
@@ -95,7 +95,14 @@ def topic_table(model: Model, rows: list[dict[str, Any]], out: Console) -> Table
     for row in rows:
         cells = [str(row["topic"]), f"{row['share']:.1%}", escape(" ".join(word["word"] for word in row["words"]))]
         if model.kind is not None:
-            strongest = sorted(row["weights"].items(), key=lambda item: -abs(item[1]))[:STRONGEST]
-            cells.append(escape(", ".join(f"{label} {weight:+.1f}" for label, weight in strongest)))
+            cells.append(escape(", ".join(f"{label} {weight:+.1f}" for label, weight in _strongest(row["weights"]))))
         table.add_row(*cells)
     return table
+
+
+def _strongest(weights: dict[str, float]) -> list[tuple[str, float]]:
+    """The labels that a topic speaks for most, and the one that it speaks against most."""
+    order = sorted(weights.items(), key=lambda item: -item[1])
+    speaks_for = [item for item in order if item[1] > 0][:MOST_FOR]
+    against = [item for item in order[::-1] if item[1] <= 0][:MOST_AGAINST]
+    return speaks_for + against

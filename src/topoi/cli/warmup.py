@@ -48,8 +48,9 @@ def steps(every: bool) -> list[tuple[str, Callable[[], Any]]]:
     from topoi.samplers import SAMPLERS
 
     rng = np.random.default_rng(0)
-    small = Corpus.from_counts(rng.poisson(1.0, (30, 12)) + 1)
-    large = Corpus.from_counts(rng.poisson(40.0, (30, 6)) + 1)  # long enough for the parallel sampler to pay
+    # `auto` samples with `collapsed` where there are many words for the tokens, with `partial` where there are few.
+    small = Corpus.from_counts(rng.poisson(0.05, (30, 200)))
+    large = Corpus.from_counts(rng.poisson(40.0, (30, 6)) + 1)
     labels, targets = np.arange(30) % 3, np.arange(30.0)
     short: dict[str, Any] = {"n_sweeps": 12, "n_samples": 2, "random_state": 0}  # priors are learned at the tenth sweep
 
