@@ -50,3 +50,13 @@ def test_help_teaches_by_an_example(command):
     result = call(command, "--help")
     assert result.exit_code == 0
     assert command == "demo" or re.search(rf"topoi {command} ", result.output)
+
+
+def test_a_fault_of_our_own_is_no_bad_input(monkeypatch):
+    def fail(path):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("topoi.cli.topics.open_model", fail)
+    result = call("topics", "model")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, RuntimeError)

@@ -151,6 +151,56 @@ def test_evaluate(place, tmp_path):
     assert "scored_documents   54" in result.stdout
 
 
+def test_new_documents_without_the_columns_of_the_fit(place, tmp_path):
+    result = call("report", place / "one", place / "new.csv", "-o", tmp_path / "r.html")
+    assert result.exit_code == 2
+    assert "has no column 'subject'" in result.stderr
+    assert "say that there is none: --label ''." in result.stderr
+    done("report", place / "one", place / "new.csv", "--label", "", "-o", tmp_path / "r.html")
+    assert "accuracy" not in as_json("evaluate", place / "one", place / "new.csv", "--label", "", "--json")
+    rows = [{"body": row["body"]} for row in records(3)]
+    write_csv(tmp_path / "bare.csv", rows)
+    assert "--id ''" in call("predict", place / "one", tmp_path / "bare.csv").stderr
+    assert len(table(done("predict", place / "one", tmp_path / "bare.csv", "--id", "").stdout)) == 3
+
+
+def test_parquet_in_and_out(place, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = records(12)
+    columns = {name: [row[name] for row in rows] for name in ("key", "body")}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "new.parquet")
+    done("predict", place / "one", tmp_path / "new.parquet", "-o", tmp_path / "p.parquet")
+    expected = [row["label"] for row in table(done("predict", place / "one", place / "new.csv").stdout)]
+    found = parquet.read_table(tmp_path / "p.parquet").to_pydict()
+    assert found == {"id": columns["key"], "label": expected}
+
+
+@pytest.mark.parametrize("strategy", ["multitask", "ovo"])
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_few_labels_and_pairs_of_them(tmp_path, strategy, n_labels):
+    rows = [row for row in records() if row["subject"] in ("fruit", "metal", "weather")[:n_labels]]
+    path = write_csv(tmp_path / "p.csv", rows)
+    options = ("--text", "body", "--label", "subject", "--strategy", strategy)
+    done("fit", path, *options, *QUICK, "-o", tmp_path / "m", "--hold-out", 0.2)
+    found = table(done("predict", tmp_path / "m", path, "--proba", "--scores").stdout)
+    assert sum(row["label"] == post["subject"] for row, post in zip(found, rows, strict=True)) > 0.8 * len(rows)
+    for row in found:
+        scores = {label: float(row[f"score:{label}"]) for label in ("fruit", "metal", "weather")[:n_labels]}
+        assert row["label"] == max(scores, key=scores.get)
+        assert sum(float(value) for name, value in row.items() if name.startswith("p:")) == pytest.approx(1)
+    topics = as_json("topics", tmp_path / "m", "--json")["topics"]
+    names = {name for topic in topics for name in topic["weights"]}
+    if n_labels == 2:
+        assert names == {"metal"}
+    else:
+        pairs = {"metal, not fruit", "weather, not fruit", "weather, not metal"}
+        assert names == (pairs if strategy == "ovo" else {"fruit", "metal", "weather"})
+    done("report", tmp_path / "m", path, "-o", tmp_path / "r.html")
+    result = call("explain", tmp_path / "m", path)
+    assert result.exit_code == (2 if strategy == "ovo" and n_labels == 3 else 0)
+
+
 def test_evaluate_what_was_held_out(place):
     held_out = json.loads((place / "several" / "topoi.json").read_text("utf-8"))["held_out"]
     found = as_json("evaluate", place / "several", place / "posts.csv", "--held-out", "--json")

@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
 EVERY = 2**62  # texts of a stream to keep: all
 
-NewLabel = Annotated[str | None, typer.Option("--label", help="Column of the labels; that of the fit by default.")]
-NewTarget = Annotated[str | None, typer.Option("--target", help="Column of the numbers; that of the fit by default.")]
+NewLabel = Annotated[
+    str | None, typer.Option("--label", help="Column of the labels; by default as in the fit, '' is none.")
+]
+NewTarget = Annotated[
+    str | None, typer.Option("--target", help="Column of the numbers; by default as in the fit, '' is none.")
+]
 HeldOut = Annotated[
     bool, typer.Option("--held-out", help="DOCUMENTS are those of the fit: take only what it kept out (--hold-out).")
 ]
@@ -85,8 +89,7 @@ def _has_answers(source: str, reading: NewReading, before: dict[str, Any]) -> bo
     from topoi.readers import FORMATS
 
     kind = FORMATS.get(format_name(source, reading.format, before.get("format")) or "")
-    wanted = before.get("label") is not None or before.get("target") is not None
-    return wanted and (kind is None or kind.labels)
+    return bool(before.get("label") or before.get("target")) and (kind is None or kind.labels)
 
 
 def _rows_kept_out(model: Model, data: Dataset) -> Any:

@@ -179,16 +179,28 @@ def read_new(
     if answers or (kind is not None and not kind.columns):
         options |= {"label": before.get("label"), "target": before.get("target")}
     options |= {key: value for key, value in vars(new).items() if value is not None and key != "format"}
-    if options.get("id") == "":
-        options["id"] = None
+    options |= {key: None for key in ("id", "label", "target") if options.get(key) == ""}
     _place_answers(options, kind, strict=answers)
-    data = read_documents(source, vocabulary=model.vocabulary, keep_texts=keep_texts, **options)
+    try:
+        data = read_documents(source, vocabulary=model.vocabulary, keep_texts=keep_texts, **options)
+    except FileError as error:
+        raise _with_hint(error, before) from error
     corpus = data.corpus
     if model.vocabulary is None:  # columns without names: new documents may lack the last ones
         if corpus.n_words > model.n_words:
             raise FileError(f"{source}: has {corpus.n_words} columns, but the model knows {model.n_words}.", source)
         data = replace(data, corpus=Corpus(corpus.words, corpus.doc_ptr, model.n_words))
     return data
+
+
+def _with_hint(error: FileError, before: dict[str, Any]) -> FileError:
+    """Say what to do about a column of the fit that the new file does not have."""
+    for name in ("text", "id", "label", "target"):
+        column = before.get(name)
+        if column and f"has no column {column!r}" in str(error):
+            none = "" if name == "text" else f", or say that there is none: --{name} ''"
+            return FileError(f"{error} The fit had it as --{name}; name another{none}.", error.path)
+    return error
 
 
 def read_text(text: str, before: dict[str, Any], model: Any) -> Corpus:
