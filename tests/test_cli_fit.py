@@ -69,6 +69,21 @@ def test_hold_out_keeps_documents_with_labels_out(posts, tmp_path):
         assert again[score] == pytest.approx(told["held_out"][score], rel=1e-12)
 
 
+def test_what_was_asked_for_can_be_read_again(posts, tmp_path):
+    """All that is needed to do the same once more is in topoi.json."""
+    from topoi.cli._reading import Reading
+    from topoi.cli._settings import Settings
+
+    options = ("--text", "body", "--label", "subject", "--stop-words", "english", "--cost", 2, "--max-df", "0.9")
+    done("fit", posts, *options, *QUICK, "-o", tmp_path / "m")
+    told = about(tmp_path / "m")
+    assert Reading(**told["reading"]) == Reading(
+        text="body", label="subject", stop_words="english", max_df="0.9", format="csv"
+    )
+    assert Settings(**told["settings"]) == Settings(topics=4, sweeps=12, jobs=1, cost=2.0)
+    assert told["source"] == posts
+
+
 def test_hold_out_is_fixed_by_the_seed():
     from topoi.cli._hold_out import hold_out
 

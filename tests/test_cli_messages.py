@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
+from pathlib import Path
 
 import pytest
+import typer
 from cli_files import call
 
 from topoi import cli
+from topoi.cli._groups import described
 from topoi.cli._messages import OPTIONS, SAME, in_options, option
 from topoi.errors import FileError, ParameterError
 
@@ -35,8 +39,6 @@ def test_parameters():
 
 def test_every_option_that_is_named_is_there():
     """What a message tells the user to give exists somewhere."""
-    import typer
-
     commands = typer.main.get_command(cli.app).commands.values()
     known = {name for command in commands for parameter in command.params for name in parameter.opts}
     named = {option(name) for name in (*OPTIONS, *SAME)}
@@ -50,6 +52,22 @@ def test_help_teaches_by_an_example(command):
     result = call(command, "--help")
     assert result.exit_code == 0
     assert command == "demo" or re.search(rf"topoi {command} ", result.output)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/command_line.md", "help"])
+def test_commands_that_are_written_down_exist(page):
+    """Every `topoi …` in a block of code has a command and options that there are."""
+    if page == "help":
+        text = "\n".join(described(command) for group in cli.COMMANDS.values() for command in group)
+    else:
+        text = (Path(__file__).parent.parent / page).read_text("utf-8")
+    lines = re.findall(r"^(?: *|\$ |.*\| )topoi (\w.*)$", text, re.MULTILINE)
+    assert len(lines) >= 5
+    commands = typer.main.get_command(cli.app).commands
+    for line in lines:
+        name, *rest = shlex.split(re.split(r" [|>] ", line)[0])
+        known = {option for parameter in commands[name].params for option in parameter.opts} | {"--help"}
+        assert {part for part in rest if part.startswith("-") and part != "-"} <= known, line
 
 
 def test_a_fault_of_our_own_is_no_bad_input(monkeypatch):

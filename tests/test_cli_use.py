@@ -164,6 +164,30 @@ def test_new_documents_without_the_columns_of_the_fit(place, tmp_path):
     assert len(table(done("predict", place / "one", tmp_path / "bare.csv", "--id", "").stdout)) == 3
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_labels_that_are_numbers(tmp_path, several):
+    """3 of a JSON file is the 3 of a CSV file."""
+    number = {"fruit": 1, "metal": 2, "weather": 3}
+    posts = [row for row in records() if row["subject"]]
+    rows = [{"text": row["body"], "label": number[row["subject"]]} for row in posts]
+    lists = [{**row, "label": [row["label"]]} for row in rows] if several else rows
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lists), encoding="utf-8")
+    done("fit", tmp_path / "p.jsonl", "--label", "label", *QUICK, "-o", tmp_path / "m")
+    found = [
+        as_json("evaluate", tmp_path / "m", path, "--json")
+        for path in (tmp_path / "p.jsonl", write_csv(tmp_path / "p.csv", rows))
+    ]
+    assert found[0] == found[1]
+    assert found[0]["scored_documents"] == 55
+    assert [row["label"] for row in found[0]["per_label"]] == [1, 2, 3]
+    assert found[0]["macro_f1"] > 0.8
+    done("report", tmp_path / "m", tmp_path / "p.csv", "-o", tmp_path / "r.html")
+
+
+def test_a_text_without_a_word_that_is_known(place):
+    assert as_json("explain", place / "one", "--text", "zzz", "--json")["words_known"] == 0
+
+
 def test_parquet_in_and_out(place, tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -329,6 +353,8 @@ def test_convert_keeps_words_and_labels(place, tmp_path):
         (("evaluate", "{}/one", "{}/posts.csv", "--label", "key"), "--label: not one document has a label that"),
         (("explain", "{}/one", "{}/new.csv", "--row", "99"), "--row: must be from 0 to 11, not 99"),
         (("explain", "{}/one"), "--text"),
+        (("report", "{}/one", "-o", "{}/none/r.html"), "r.html: cannot be written: there is no folder"),
+        (("topics", "{}/one", "-o", "{}/one"), "one: cannot be written: it is a folder"),
         (("explain", "{}/one", "--text", "x", "--label", "tea"), "--label: there is no 'tea'"),
         (("export", "{}/ovr", "{}/new.csv", "-f", "pyldavis", "-o", "x"), "holds one topic model"),
     ],

@@ -141,18 +141,24 @@ def new_folder(path: str, force: bool) -> Iterator[Path]:
                 folder.rmdir()
 
 
-def save_model(folder: Path, estimator: Any, about: dict[str, Any]) -> None:
+def save_model(model: Model) -> None:
     """Write both files. A model that was there stays until the new estimator is on the disk."""
-    from topoi._files import write_whole
-    from topoi.cli._app import plain
-
+    folder = model.path
     waiting = folder / f".{ESTIMATOR}.new"
     try:
-        estimator.save(waiting, documents=False)
+        model.estimator.save(waiting, documents=False)
         (folder / ABOUT).unlink(missing_ok=True)  # never the one with the other's
         waiting.replace(folder / ESTIMATOR)
     finally:
         waiting.unlink(missing_ok=True)
+    save_about(model)
+
+
+def save_about(model: Model) -> None:
+    """Write `topoi.json`."""
+    from topoi._files import write_whole
+    from topoi.cli._app import plain
+
     head = {"format": FORMAT, "version": VERSION, "written_by": __version__}
-    text = json.dumps(head | plain(about), indent=2, ensure_ascii=False, allow_nan=False)
-    write_whole(folder / ABOUT, (text + "\n").encode("utf-8"))
+    text = json.dumps(head | plain(model.about), indent=2, ensure_ascii=False, allow_nan=False)
+    write_whole(model.path / ABOUT, (text + "\n").encode("utf-8"))

@@ -50,8 +50,8 @@ def indicators(labels: list[list[Any] | None], names: list[Any]) -> NDArray[np.i
     """An indicator matrix (documents, names); labels that are not known have a row of zeros."""
     from sklearn.preprocessing import MultiLabelBinarizer
 
-    known = set(names)
-    lists = [[label for label in row or () if label in known] for row in labels]
+    known = by_text(names)
+    lists = [[known[str(label)] for label in row or () if str(label) in known] for row in labels]
     matrix: NDArray[np.int64] = MultiLabelBinarizer(classes=names).fit_transform(lists)
     return matrix
 
@@ -79,18 +79,18 @@ def to_compare(kind: str | None, classes: list[Any], data: Dataset) -> Known | N
         return Known(rows, np.asarray(data.labels)[rows], 0) if len(rows) else None
     if data.label_kind == "target":
         raise ParameterError("label", "the model predicts labels, not numbers; name their column")
+    known = by_text(classes)
     if kind == "several":
-        lists = [labels if labels is None or isinstance(labels, list) else [labels] for labels in _plain(data.labels)]
-        known = set(classes)
+        lists = [
+            labels if labels is None or isinstance(labels, list) else [labels] for labels in plain_list(data.labels)
+        ]
         rows = np.flatnonzero(~mask)
-        foreign = sum(any(label not in known for label in labels or ()) for labels in lists)
+        foreign = sum(any(str(label) not in known for label in labels or ()) for labels in lists)
         return Known(rows, indicators(lists, classes)[rows], foreign) if len(rows) else None
     if data.label_kind == "several":
         raise ParameterError("label", "documents have several labels, but the model knows one each")
-    kinds = type(classes[0])
-    values = [kinds(label) if label is not None and kinds is str else label for label in _plain(data.labels)]
-    known = set(classes)
-    rows = np.array([row for row, label in enumerate(values) if label is not None and label in known], np.int64)
+    values = [None if label is None else known.get(str(label)) for label in plain_list(data.labels)]
+    rows = np.array([row for row, label in enumerate(values) if label is not None], np.int64)
     foreign = int((~mask).sum()) - len(rows)
     if not len(rows):
         if foreign:
@@ -99,7 +99,18 @@ def to_compare(kind: str | None, classes: list[Any], data: Dataset) -> Known | N
     return Known(rows, np.array([values[row] for row in rows.tolist()]), foreign)
 
 
-def _plain(labels: Any) -> list[Any]:
+def as_lists(labels: Any) -> list[list[Any] | None]:
+    """One label or several of each document as lists; None where they are not known."""
+    return [row if row is None or isinstance(row, list) else [row] for row in plain_list(labels)]
+
+
+def by_text(labels: list[Any]) -> dict[str, Any]:
+    """Labels by what they look like: 3 of a JSON file is the 3 of a CSV file."""
+    return {str(label): label for label in labels}
+
+
+def plain_list(labels: Any) -> list[Any]:
+    """Labels as values of Python."""
     return list(labels.tolist() if hasattr(labels, "tolist") else labels)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from topoi.cli._app import note, waiting
+from topoi.cli._app import check_output, note, waiting
 from topoi.cli._reading import Reading, read
 from topoi.cli.predict import say_skipped
 
@@ -31,6 +31,7 @@ def convert(
       topoi convert posts.csv posts.svm --text body --min-df 2
       topoi convert docword.nips.txt.gz nips.npz
     """
+    check_output(output)
     from topoi.writers import write_documents
 
     with waiting("reading …"):

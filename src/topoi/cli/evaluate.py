@@ -64,7 +64,7 @@ def evaluate(
     if wanted is not None and "predictions" in wanted and "scored_documents" not in found:
         raise ParameterError("measures", "predictions: the right labels are needed; name their column by --label")
     if foreign := found.get("documents_with_unknown_labels"):
-        note(f"{foreign:,} documents have labels that the model does not know; they are left out of its scores.")
+        note(f"{foreign:,} documents have labels that the model does not know; such labels are not scored.")
     if json:
         print_json({"model": model, "documents": len(data), **found})
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import note, waiting
+from topoi.cli._app import check_output, note, waiting
 from topoi.cli._folder import Model, open_model
 from topoi.cli._reading import Delimiter, Encoding, Id, NewReading, Text, read_new
 from topoi.cli.predict import names_of, say_skipped
@@ -54,6 +54,7 @@ def export(
 
     In Python, the second is then for pyLDAvis.prepare(**json.load(open("vis.json"))).
     """
+    check_output(output)
     with waiting("loading …"):
         opened = open_model(model)
         data = None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli._app import INTERRUPTED, console, note, print_json, waiting
-from topoi.cli._folder import Model, new_folder, save_model
+from topoi.cli._folder import Model, new_folder, save_about, save_model
 from topoi.cli._outcome import Speed, counts, outcome
 from topoi.cli._reading import Reading, format_name, read
 from topoi.cli._settings import Settings, new_estimator
@@ -53,47 +53,65 @@ def fit(
     Words of texts that are in one document only, or in more than half of them, are left out: see --min-df and --max-df.
     No language is assumed: stop words stay unless --stop-words english.
     """
+    order = Order(documents, reading, settings, hold_out)
     with new_folder(output, force) as folder, Stop() as stop:
-        with waiting("reading …", quiet):
-            from topoi.cli._labels import to_learn
-
-            data = read(documents, reading)
-            option = "target" if reading.target is not None else "label"
-            answers = to_learn(data, reading.label is not None or reading.target is not None, option)
-            train, test = _split(data, answers, hold_out, settings.seed)
-            corpus = data.corpus if not len(test) else data.corpus.take(train)
-            lesson = answers if not len(test) else answers.take(train)
-        speed = Speed()
-        progress = sys.stderr.isatty() and not quiet
-        estimator = new_estimator(answers.kind, settings, progress, [stop, speed])
-        result = learn(estimator, corpus, lesson, folder, stop)
-        for message in result.warnings:
-            note(f"Warning: {message}", quiet)
-        about = {
-            "source": documents,
-            "reading": asdict(reading) | {"format": format_name(documents, reading.format)},
-            "settings": asdict(settings),
-            "labels": {"kind": answers.kind, "names": answers.names, "unlabelled": int(lesson.unlabelled.sum())},
-            "counts": counts(data, corpus),
-            **outcome(estimator, result.seconds, speed),
-            "held_out": {"share": hold_out, "documents": len(test)},
-        }
-        save_model(folder, estimator, about)  # before anything else can go wrong
-        if len(test) and not result.interrupted:
-            from topoi.cli._scores import held_out_scores
-
-            with waiting("scoring held-out documents …", quiet):
-                about["held_out"] |= held_out_scores(Model(folder, estimator, about), data, test)
-            save_model(folder, estimator, about)
+        model, data, interrupted = carry_out(order, folder, stop, quiet)
     if json:
-        print_json({"model": str(folder), **about})
+        print_json({"model": str(folder), **model.about})
     elif not quiet:
         from topoi.cli._outcome import summarise
 
-        summarise(Model(Path(output), estimator, about), data, console())
-    if result.interrupted:
+        summarise(model, data, console())
+    if interrupted:
         note(f"Stopped early; the model so far is in {output}.", quiet)
         raise typer.Exit(INTERRUPTED)
+
+
+@dataclass(frozen=True)
+class Order:
+    """All that decides what a model will be; `topoi.json` has it."""
+
+    source: str
+    reading: Reading
+    settings: Settings
+    hold_out: float
+
+
+def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Model, Dataset, bool]:
+    """Read, fit, save, score: the model, its documents, and whether it was stopped."""
+    reading, settings = order.reading, order.settings
+    with waiting("reading …", quiet):
+        from topoi.cli._labels import to_learn
+
+        data = read(order.source, reading)
+        option = "target" if reading.target is not None else "label"
+        answers = to_learn(data, reading.label is not None or reading.target is not None, option)
+        train, test = _split(data, answers, order.hold_out, settings.seed)
+        corpus = data.corpus if not len(test) else data.corpus.take(train)
+        lesson = answers if not len(test) else answers.take(train)
+    speed = Speed()
+    estimator = new_estimator(answers.kind, settings, sys.stderr.isatty() and not quiet, [stop, speed])
+    result = learn(estimator, corpus, lesson, folder, stop)
+    for message in result.warnings:
+        note(f"Warning: {message}", quiet)
+    about = {
+        "source": order.source,
+        "reading": asdict(reading) | {"format": format_name(order.source, reading.format)},
+        "settings": asdict(settings),
+        "labels": {"kind": answers.kind, "names": answers.names, "unlabelled": int(lesson.unlabelled.sum())},
+        "counts": counts(data, corpus),
+        **outcome(estimator, result.seconds, speed),
+        "held_out": {"share": order.hold_out, "documents": len(test)},
+    }
+    model = Model(folder, estimator, about)
+    save_model(model)  # before anything else can go wrong
+    if len(test) and not result.interrupted:
+        from topoi.cli._scores import held_out_scores
+
+        with waiting("scoring held-out documents …", quiet):
+            about["held_out"] |= held_out_scores(model, data, test)
+        save_about(model)
+    return model, data, result.interrupted
 
 
 @dataclass(frozen=True)

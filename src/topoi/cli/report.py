@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from topoi.cli._app import note, waiting
+from topoi.cli._app import check_output, note, waiting
 from topoi.cli._documents import Given, HeldOut, NewLabel, NewTarget, open_with_labels
 from topoi.cli._folder import Model, open_model
 from topoi.cli._reading import NewReading
@@ -35,6 +35,7 @@ def report(
       topoi report model -o report.html --open
       topoi report model posts.csv --held-out -o report.html
     """
+    check_output(output)
     with waiting("loading …"):
         more: dict[str, Any] = {}
         if documents is None:
@@ -87,15 +88,19 @@ def _labels(given: Given) -> Any:
     """Labels for the page, where those that are not known have a place."""
     import numpy as np
 
-    from topoi.cli._labels import indicators, to_compare
+    from topoi.cli._labels import as_lists, by_text, indicators, plain_list, to_compare
 
     model, data = given.model, given.data
     if to_compare(model.kind, model.labels, data) is None:
         return None
-    if model.kind != "several":
+    if model.kind == "target":
         return data.labels
-    labels = [row if row is None or isinstance(row, list) else [row] for row in data.labels or []]
-    matrix = indicators(labels, model.labels).astype(np.float64)
+    if model.kind == "one":
+        known = by_text(model.labels)  # a label that the model does not know stays, and counts as missed
+        labels = np.empty(len(data), object)
+        labels[:] = [None if label is None else known.get(str(label), label) for label in plain_list(data.labels)]
+        return labels
+    matrix = indicators(as_lists(data.labels), model.labels).astype(np.float64)
     matrix[data.unlabelled] = np.nan
     return matrix
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import console, print_json, waiting
+from topoi.cli._app import check_output, console, print_json, waiting
 from topoi.cli._folder import open_model
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def topics(
       topoi topics model --json | jq '.topics[0].words'
       topoi topics model -o topics.csv
     """
+    if output is not None:
+        check_output(output)
     with waiting("loading …"):
         opened = open_model(model)
         rows = topic_rows(opened, words)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from topoi.cli._app import waiting
+from topoi.cli._app import check_output, waiting
 from topoi.cli._folder import open_model
 from topoi.cli._reading import NewReading, read_new
 from topoi.cli.predict import names_of, say_skipped
@@ -28,6 +28,7 @@ def transform(
       topoi transform model docs.csv -o shares.csv
       topoi transform model docs.csv --top 3 | head
     """
+    check_output(output)
     with waiting("loading …"):
         opened = open_model(model)
         data = read_new(documents, reading, opened.reading, opened.words)
