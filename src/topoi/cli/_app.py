@@ -1,0 +1,118 @@
+"""The application, what its commands print to, and how they end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+from topoi.cli._messages import in_options
+from topoi.errors import FileError, TopoiError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+PIPE_WIDTH = 100  # columns where there is no terminal to ask
+
+
+class Commands(TyperGroup):
+    """All commands: errors that users can mend are one line, and a reader that has enough is no error."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:  # as by `| head`
+            _leave_pipe()
+            raise typer.Exit(0) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+        except TopoiError as error:
+            complain(in_options(error))
+            raise typer.Exit(BAD_INPUT) from None
+        except OSError as error:
+            name = "" if error.filename is None else f"{os.fspath(error.filename)}: "
+            complain(f"{name}{error.strerror or error}.")
+            raise typer.Exit(BAD_INPUT) from None
+        except MemoryError:
+            complain("this does not fit into memory; take fewer topics (--topics) or words (--max-features).")
+            raise typer.Exit(BAD_INPUT) from None
+        return result
+
+
+app = typer.Typer(
+    name="topoi",
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_show_locals=False,
+    rich_markup_mode="rich",
+)
+
+
+def _leave_pipe() -> None:
+    """Send what is still buffered nowhere, so that Python does not complain about it at its end."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def console(stderr: bool = False, quiet: bool = False) -> Console:
+    """Where to print to; results go to standard output, all else to standard error."""
+    from rich.console import Console
+
+    terminal = (sys.stderr if stderr else sys.stdout).isatty()
+    return Console(stderr=stderr, width=None if terminal else PIPE_WIDTH, quiet=quiet, highlight=False)
+
+
+def complain(message: str) -> None:
+    """Print what is wrong."""
+    console(stderr=True).print(f"Error: {message}", style="red", markup=False, soft_wrap=True)
+
+
+def note(message: str, quiet: bool = False) -> None:
+    """Print a remark to standard error."""
+    console(stderr=True, quiet=quiet).print(message, style="yellow", markup=False, soft_wrap=True)
+
+
+@contextlib.contextmanager
+def waiting(what: str, quiet: bool = False) -> Iterator[None]:
+    """Say on a terminal what is being done while it takes its time."""
+    log = console(stderr=True, quiet=quiet)
+    with log.status(what):
+        yield
+
+
+def check_output(path: str) -> None:
+    """Raise, before any work is done, if there is no folder to write a file to."""
+    folder = Path(path).absolute().parent
+    if path != "-" and not folder.is_dir():
+        raise FileError(f"{path}: cannot be written: there is no folder {folder}; make it first.", path)
+    if path != "-" and Path(path).is_dir():
+        raise FileError(f"{path}: cannot be written: it is a folder.", path)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON: plain ASCII, which every terminal and pipe takes; what is not a number is null."""
+    typer.echo(json.dumps(plain(value), indent=2, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it."""
+    if hasattr(value, "tolist"):  # an array or a number of NumPy
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

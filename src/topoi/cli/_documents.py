@@ -1,0 +1,115 @@
+"""Documents with labels for a model: those of a file, or of them only those that the fit kept out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoi.cli._folder import Model, open_model
+from topoi.cli._reading import NewReading, format_name, read_new
+from topoi.errors import ParameterError
+
+if TYPE_CHECKING:
+    from topoi.readers import Dataset
+
+EVERY = 2**62  # texts of a stream to keep: all
+
+NewLabel = Annotated[
+    str | None, typer.Option("--label", help="Column of the labels; by default as in the fit, '' is none.")
+]
+NewTarget = Annotated[
+    str | None, typer.Option("--target", help="Column of the numbers; by default as in the fit, '' is none.")
+]
+HeldOut = Annotated[
+    bool, typer.Option("--held-out", help="DOCUMENTS are those of the fit: take only what it kept out (--hold-out).")
+]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A model, documents for it, and the rows of the file that they are."""
+
+    model: Model
+    data: Dataset
+    rows: Any
+    _whole: Dataset
+
+    def texts(self, rows: Any) -> list[str]:
+        """Texts of some of the documents."""
+        return self._whole.texts(self.rows[rows].tolist())
+
+    def tokens(self) -> list[list[str]]:
+        """The words of every document, in the order of the text."""
+        import numpy as np
+
+        from topoi.readers._words import TOKEN_PATTERN, Words
+
+        before = self.model.reading
+        pattern = before.get("token_pattern") or TOKEN_PATTERN
+        words = Words(before.get("lowercase", True) is not False, pattern, None, bool(before.get("tokenized")))
+        return [words.cut(text) for text in self.texts(np.arange(len(self.data)))]
+
+
+def open_with_labels(
+    path: str,
+    source: str,
+    reading: NewReading,
+    label: str | None,
+    target: str | None,
+    held_out: bool,
+    keep_texts: bool = False,
+) -> Given:
+    """A model and documents; labels are read where the file has the column."""
+    import numpy as np
+
+    model = open_model(path)
+    before = dict(model.reading)
+    if label is not None or target is not None:
+        if model.kind is None or (model.kind == "target") != (target is not None):
+            wrong = "target" if target is not None else "label"
+            raise ParameterError(wrong, f"{path} predicts {_what(model.kind)}")
+        before |= {"label": label, "target": target}
+    kept = EVERY if keep_texts and source == "-" else 0
+    data = read_new(
+        source, reading, before, model.words, answers=_has_answers(source, reading, before), keep_texts=kept
+    )
+    rows = np.arange(len(data))
+    if held_out:
+        from topoi.cli._scores import some_rows
+
+        rows = _rows_kept_out(model, data)
+        return Given(model, some_rows(data, rows), rows, data)
+    return Given(model, replace(data), rows, data)
+
+
+def _has_answers(source: str, reading: NewReading, before: dict[str, Any]) -> bool:
+    """Whether labels are asked for where the format can have any."""
+    from topoi.readers import FORMATS
+
+    kind = FORMATS.get(format_name(source, reading.format, before.get("format")) or "")
+    return bool(before.get("label") or before.get("target")) and (kind is None or kind.labels)
+
+
+def _rows_kept_out(model: Model, data: Dataset) -> Any:
+    """The rows that the fit kept out: found again from their numbers, so the file must be that of the fit."""
+    import numpy as np
+
+    from topoi.cli._hold_out import hold_out
+
+    share = model.about.get("held_out", {}).get("share")
+    if not share:
+        raise ParameterError("held_out", "the model was fitted on all documents; see topoi fit --hold-out")
+    if len(data) != model.about["counts"]["documents"]:
+        n = model.about["counts"]["documents"]
+        raise ParameterError("held_out", f"the fit read {n} documents, these are {len(data)}; give the file of the fit")
+    every = np.arange(len(data))
+    candidates = every if model.kind is None else every[~data.unlabelled]
+    return hold_out(candidates, share, model.about["settings"]["seed"])
+
+
+def _what(kind: str | None) -> str:
+    return {None: "nothing", "target": "a number: --target", "one": "labels: --label", "several": "labels: --label"}[
+        kind
+    ]

@@ -1,0 +1,164 @@
+"""The folder of a model: `estimator.topoi`, what was learned, and `topoi.json`, how documents are read and what came of
+it. The second is written last: a folder with it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from topoi._version import __version__
+from topoi.errors import FileError
+
+ESTIMATOR = "estimator.topoi"
+ABOUT = "topoi.json"
+FORMAT = "topoi model"
+VERSION = 1
+AGAIN = "Fit the model again."
+#: Types of the options of reading that are believed from a file; all may be null.
+READING: dict[str, type] = {
+    **dict.fromkeys(("text", "label", "target", "id", "format", "label_separator", "encoding", "on_error"), str),
+    **dict.fromkeys(("token_pattern", "stop_words", "min_df", "max_df", "vocabulary_file", "delimiter"), str),
+    **dict.fromkeys(("lowercase", "tokenized", "quotes", "header"), bool),
+    **dict.fromkeys(("max_features", "first_index"), int),
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted estimator, and what is known about it."""
+
+    path: Path
+    estimator: Any
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How its documents were read."""
+        reading: dict[str, Any] = self.about.get("reading", {})
+        return reading
+
+    @property
+    def words(self) -> Any:
+        """The (first) topic model, which knows the vocabulary."""
+        return self.estimator._parts()[0][0]
+
+    @property
+    def kind(self) -> str | None:
+        """What it predicts: nothing (None), "one" label, "several", or a "target"."""
+        if not hasattr(self.estimator, "topic_weights_"):
+            return None
+        if not hasattr(self.estimator, "classes_"):
+            return "target"
+        return "several" if self.estimator._labels.several else "one"
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels, in the order of the estimator's `classes_`."""
+        if self.kind in (None, "target"):
+            return []
+        names = self.about.get("labels", {}).get("names")
+        own: list[Any] = self.estimator.classes_.tolist()
+        return names if self.kind == "several" and names is not None else own
+
+    @property
+    def tasks(self) -> list[str]:
+        """What a positive weight of a topic speaks for, a row of `topic_weights_` each."""
+        from topoi.report.target import target_of
+
+        if self.kind == "target" and len(self.estimator.topic_weights_) == 1:
+            return [str(self.reading.get("target") or "target")]
+        return target_of(self.estimator, self.labels or None).tasks
+
+
+def open_model(path: str) -> Model:
+    """A model from its folder, or from a file that an estimator's `save` wrote."""
+    import topoi
+
+    place = Path(path)
+    if place.is_file():
+        return Model(place, topoi.load(place))
+    about = read_about(place)
+    model = Model(place, topoi.load(place / ESTIMATOR), about)
+    names = about.get("labels", {}).get("names")
+    if model.kind == "several" and (not isinstance(names, list) or len(names) != len(model.estimator.classes_)):
+        raise FileError(
+            f"{place / ABOUT}: the names of the labels do not fit the estimator; fit the model again.", path
+        )
+    return model
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What `topoi.json` says, checked."""
+    path = folder / ABOUT
+    if not folder.exists():
+        raise FileError(f"{folder}: there is no such model; make one: topoi fit documents -o {folder}", str(folder))
+    if not path.is_file():
+        raise FileError(f"{folder}: is not the folder of a whole model: it has no {ABOUT}. Fit it again.", str(folder))
+    try:
+        about = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"{path}: is damaged: {error}. {AGAIN}", str(path)) from error
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise FileError(f"{path}: is not about a model of topoi.", str(path))
+    if about.get("version") != VERSION:
+        raise FileError(
+            f"{path}: has version {about.get('version')!r}; this topoi reads {VERSION}. Update it.", str(path)
+        )
+    for name in ("reading", "settings", "labels", "counts", "held_out"):
+        if not isinstance(about.get(name), dict):
+            raise FileError(f"{path}: has no {name!r}. {AGAIN}", str(path))
+    if not all(type(about["counts"].get(name)) is int for name in ("documents", "learned_from", "words", "tokens")):
+        raise FileError(f"{path}: does not count the documents. {AGAIN}", str(path))
+    reading = about["reading"]
+    for name, value in reading.items():
+        if name not in READING or not (value is None or type(value) is READING[name]):
+            raise FileError(
+                f"{path}: reading has {name!r}: {value!r}, which cannot be. Fit the model again.", str(path)
+            )
+    return about
+
+
+@contextlib.contextmanager
+def new_folder(path: str, force: bool) -> Iterator[Path]:
+    """The folder of a model to come. What is there already is an error unless `force`, before any work is done."""
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{folder}: is a file; -o names the folder of the model.", path)
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        what = "a model" if (folder / ABOUT).is_file() else "other things"
+        raise FileError(f"{folder}: holds {what} already; choose another by -o, or replace it by --force.", path)
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield folder
+    finally:
+        if made:
+            with contextlib.suppress(OSError):  # it stays if there is anything in it
+                folder.rmdir()
+
+
+def save_model(model: Model) -> None:
+    """Write both files. A model that was there stays until the new estimator is on the disk."""
+    folder = model.path
+    waiting = folder / f".{ESTIMATOR}.new"
+    try:
+        model.estimator.save(waiting, documents=False)
+        (folder / ABOUT).unlink(missing_ok=True)  # never the one with the other's
+        waiting.replace(folder / ESTIMATOR)
+    finally:
+        waiting.unlink(missing_ok=True)
+    save_about(model)
+
+
+def save_about(model: Model) -> None:
+    """Write `topoi.json`."""
+    from topoi._files import write_whole
+    from topoi.cli._app import plain
+
+    head = {"format": FORMAT, "version": VERSION, "written_by": __version__}
+    text = json.dumps(head | plain(model.about), indent=2, ensure_ascii=False, allow_nan=False)
+    write_whole(model.path / ABOUT, (text + "\n").encode("utf-8"))

@@ -1,0 +1,29 @@
+"""Documents kept out of the fit: which ones depends on the seed and on their number alone."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from topoi.errors import ParameterError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def hold_out(candidates: NDArray[Any], share: float, seed: int) -> NDArray[np.int64]:
+    """So many of the candidates, those with the smallest hashes, in order; none for a share of 0."""
+    import numpy as np
+
+    if not 0 <= share < 1:
+        raise ParameterError("hold_out", f"must be a share of the documents, from 0 to below 1, not {share}")
+    n = round(share * len(candidates))
+    if share and not 0 < n < len(candidates):
+        raise ParameterError("hold_out", f"{share} of {len(candidates)} documents is {n}; keep out some, but not all")
+    rows = candidates.tolist()
+    return np.array(sorted(sorted(rows, key=lambda row: _hash(seed, row))[:n]), np.int64)
+
+
+def _hash(seed: int, row: int) -> bytes:
+    return hashlib.blake2b(f"{seed} {row}".encode("ascii"), digest_size=8).digest()

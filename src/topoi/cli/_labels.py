@@ -1,0 +1,118 @@
+"""Labels of a data set as the estimators take them, and back to names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from topoi.errors import ParameterError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from topoi.readers import Dataset
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What is to be learned: `y` as `fit` takes it, the mask of documents without a label, and the names of labels."""
+
+    kind: str | None  # None, "one", "several" or "target"
+    y: Any
+    unlabelled: NDArray[np.bool_]
+    names: list[Any] | None  # of the columns of an indicator matrix
+
+    def take(self, rows: Any) -> Answers:
+        """Those of some documents."""
+        return Answers(self.kind, None if self.y is None else self.y[rows], self.unlabelled[rows], self.names)
+
+
+def to_learn(data: Dataset, wanted: bool, option: str) -> Answers:
+    """The labels of documents to learn from; none unless `wanted`."""
+    import numpy as np
+
+    if not wanted:
+        return Answers(None, None, np.ones(len(data), bool), None)
+    kind, mask = data.label_kind, data.unlabelled
+    if kind is None or mask.all():
+        raise ParameterError(option, "not one document has one; check the column")
+    if kind != "several":
+        return Answers(kind, data.labels, mask, None)
+    assert isinstance(data.labels, list)
+    names = sorted({label for labels in data.labels for label in labels or ()})
+    if len(names) < 2:
+        raise ParameterError(option, f"there are lists of labels, but {len(names)} different label; two are needed")
+    return Answers(kind, indicators(data.labels, names), mask, names)
+
+
+def indicators(labels: list[list[Any] | None], names: list[Any]) -> NDArray[np.int64]:
+    """An indicator matrix (documents, names); labels that are not known have a row of zeros."""
+    from sklearn.preprocessing import MultiLabelBinarizer
+
+    known = by_text(names)
+    lists = [[known[str(label)] for label in row or () if str(label) in known] for row in labels]
+    matrix: NDArray[np.int64] = MultiLabelBinarizer(classes=names).fit_transform(lists)
+    return matrix
+
+
+@dataclass(frozen=True)
+class Known:
+    """The documents that predictions can be compared on: their rows and labels, and how many have foreign labels."""
+
+    rows: NDArray[np.int64]
+    y: Any
+    n_foreign: int
+
+
+def to_compare(kind: str | None, classes: list[Any], data: Dataset) -> Known | None:
+    """Labels of new documents that a model knows; None if there are none."""
+    import numpy as np
+
+    if kind is None or data.labels is None:
+        return None
+    mask = data.unlabelled
+    if kind == "target":
+        if data.label_kind != "target":
+            raise ParameterError("target", "the model predicts numbers; name their column")
+        rows = np.flatnonzero(~mask)
+        return Known(rows, np.asarray(data.labels)[rows], 0) if len(rows) else None
+    if data.label_kind == "target":
+        raise ParameterError("label", "the model predicts labels, not numbers; name their column")
+    known = by_text(classes)
+    if kind == "several":
+        lists = [
+            labels if labels is None or isinstance(labels, list) else [labels] for labels in plain_list(data.labels)
+        ]
+        rows = np.flatnonzero(~mask)
+        foreign = sum(any(str(label) not in known for label in labels or ()) for labels in lists)
+        return Known(rows, indicators(lists, classes)[rows], foreign) if len(rows) else None
+    if data.label_kind == "several":
+        raise ParameterError("label", "documents have several labels, but the model knows one each")
+    values = [None if label is None else known.get(str(label)) for label in plain_list(data.labels)]
+    rows = np.array([row for row, label in enumerate(values) if label is not None], np.int64)
+    foreign = int((~mask).sum()) - len(rows)
+    if not len(rows):
+        if foreign:
+            raise ParameterError("label", f"not one document has a label that the model knows: {_few(classes)}")
+        return None
+    return Known(rows, np.array([values[row] for row in rows.tolist()]), foreign)
+
+
+def as_lists(labels: Any) -> list[list[Any] | None]:
+    """One label or several of each document as lists; None where they are not known."""
+    return [row if row is None or isinstance(row, list) else [row] for row in plain_list(labels)]
+
+
+def by_text(labels: list[Any]) -> dict[str, Any]:
+    """Labels by what they look like: 3 of a JSON file is the 3 of a CSV file."""
+    return {str(label): label for label in labels}
+
+
+def plain_list(labels: Any) -> list[Any]:
+    """Labels as values of Python."""
+    return list(labels.tolist() if hasattr(labels, "tolist") else labels)
+
+
+def _few(names: list[Any]) -> str:
+    return ", ".join(map(str, names[:10])) + (", …" if len(names) > 10 else "")

@@ -1,0 +1,113 @@
+"""What came of a fit: in numbers for `topoi.json`, and in words for people."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from topoi.cli._folder import Model
+    from topoi.corpus import Corpus
+    from topoi.readers import Dataset
+
+SHOWN = 10  # topics in the summary
+#: Scores worth a line, best known first.
+HEADLINES = ("accuracy", "subset_accuracy", "macro_f1", "r2", "rmse", "coverage", "perplexity")
+
+
+def counts(data: Dataset, corpus: Corpus) -> dict[str, int]:
+    """Documents and words read, and those learned from."""
+    return {
+        "documents": len(data),
+        "learned_from": corpus.n_documents,
+        "empty": int((corpus.doc_lengths == 0).sum()),
+        "skipped": data.n_skipped,
+        "words": corpus.n_words,
+        "tokens": corpus.n_tokens,
+    }
+
+
+class Speed:
+    """A callback that keeps how quick the sweeps were. Their median leaves out the first, which loads the kernels."""
+
+    def __init__(self) -> None:
+        self._rates: list[float] = []
+
+    def __call__(self, progress: Any) -> None:
+        """Take a note of one sweep."""
+        self._rates.append(progress.tokens_per_second)
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Of one chain."""
+        return statistics.median(self._rates) if self._rates else 0.0
+
+
+def outcome(estimator: Any, seconds: float, speed: Speed) -> dict[str, Any]:
+    """How the run went."""
+    members = getattr(estimator, "estimators_", [estimator])
+    last = [member.log_joint_[-1, 1] for member in members if len(member.log_joint_)]
+    return {
+        "estimator": type(estimator).__name__,
+        "sweeps": int(estimator.n_sweeps_),
+        "stopped": estimator.stopped_,
+        "seconds": round(seconds, 3),
+        "tokens_per_second": speed.tokens_per_second,
+        "log_joint": float(sum(last)) if len(last) == len(members) else None,
+        "rhat": float(estimator.rhat_),
+    }
+
+
+def summarise(model: Model, data: Dataset, out: Console) -> None:
+    """Print a short summary and what to try next."""
+    from topoi.cli.topics import topic_rows, topic_table
+
+    about = model.about
+    n, held_out = about["counts"], about["held_out"]
+    lines = [f"{n['learned_from']:,} documents, {n['tokens']:,} tokens, {n['words']:,} words"]
+    lines += [f"{held_out['documents']:,} more held out"] if held_out["documents"] else []
+    lines += [f"{n['empty']:,} without a word of the vocabulary"] if n["empty"] else []
+    lines += [f"{about['labels']['unlabelled']:,} without a label"] if _some_unlabelled(about) else []
+    out.print("; ".join(lines) + ".", soft_wrap=True)
+    if n["skipped"]:
+        out.print(f"{n['skipped']:,} documents could not be read; the first: {data.skipped[0]}", markup=False)
+    ended = {"finished": "", "time": " (stopped: time is up)", "converged": " (converged)"}
+    speed = f"{about['tokens_per_second'] / 1e6:.2g} M tokens/s"
+    joint = "" if about["log_joint"] is None else f"; log joint {about['log_joint']:,.0f}"
+    stopped = ended.get(about["stopped"], " (stopped early)")
+    out.print(
+        f"{about['estimator']}, {len(model.estimator.components_)} topics: {about['sweeps']} sweeps{stopped} "
+        f"in {about['seconds']:.1f} s, {speed}{joint}.",
+        soft_wrap=True,
+    )
+    scores = [f"{name} {held_out[name]:.4g}" for name in HEADLINES if isinstance(held_out.get(name), float)]
+    if scores:
+        out.print(f"Held-out documents: {', '.join(scores)}.", soft_wrap=True)
+    rows = sorted(topic_rows(model, 8), key=lambda row: -row["share"])
+    out.print(topic_table(model, rows[:SHOWN], out))
+    if len(rows) > SHOWN:
+        out.print(f"… and {len(rows) - SHOWN} more.", style="dim")
+    if _many_function_words(rows[:SHOWN]):
+        out.print("Many of these are function words of English: try --stop-words english.", style="yellow")
+    out.print("Next:", *(f"  {command}" for command in _next(model)), sep="\n", markup=False, soft_wrap=True)
+
+
+def _many_function_words(rows: list[dict[str, Any]]) -> bool:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    words = [word["word"] for row in rows for word in row["words"]]
+    return sum(word in ENGLISH_STOP_WORDS for word in words) > len(words) / 4
+
+
+def _some_unlabelled(about: dict[str, Any]) -> bool:
+    return about["labels"]["kind"] is not None and about["labels"]["unlabelled"] > 0
+
+
+def _next(model: Model) -> list[str]:
+    path = model.path
+    source = model.about["source"]
+    documents = source if source != "-" else "DOCUMENTS"
+    use = f"topoi predict {path} NEW -o predictions.csv" if model.kind else f"topoi transform {path} NEW -o shares.csv"
+    return [f"topoi topics {path}", use, f"topoi report {path} {documents} -o report.html"]

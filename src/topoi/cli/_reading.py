@@ -1,0 +1,250 @@
+"""How documents are read: the options, and the same again for new documents."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoi.errors import FileError, ParameterError
+
+if TYPE_CHECKING:
+    from topoi.corpus import Corpus
+    from topoi.readers import Dataset
+
+PANEL = "Reading"
+# Of raw text: a word in one document says nothing about topics, one in most of them little.
+TEXT_MIN_DF, TEXT_MAX_DF = "2", "0.5"
+
+
+def _option(*names: str, help: str, panel: str = PANEL, **more: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
+Text = Annotated[str | None, _option("--text", help="Column of the text. Without it: `text`, else the only column.")]
+Id = Annotated[str | None, _option("--id", help="Column of the ids of the documents.")]
+Label = Annotated[
+    str | None,
+    _option(
+        "--label",
+        help="Column of the labels. Formats without columns (folder, mallet, svmlight) have labels in a fixed place: "
+        "any word here, as `--label yes`, asks for them.",
+    ),
+]
+Target = Annotated[
+    str | None, _option("--target", help="Column of a number to predict, in place of labels; else as --label.")
+]
+InputFormat = Annotated[
+    str | None,
+    _option(
+        "--format",
+        help="folder, txt, jsonl, csv, tsv, parquet, mallet, svmlight, uci or npz; told from the name by default, and "
+        "needed for standard input.",
+    ),
+]
+Encoding = Annotated[str | None, _option("--encoding", help="Encoding of the text; UTF-8 by default.")]
+OnError = Annotated[
+    str, _option("--on-error", help="`raise`: stop at a document that cannot be read; `skip`: leave it out, say so.")
+]
+Delimiter = Annotated[str | None, _option("--delimiter", help="CSV, TSV: what stands between fields.")]
+LabelSeparator = Annotated[
+    str | None, _option("--label-separator", help="What divides the labels of a document, as ';' in `red;green`.")
+]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How documents are read that a model is to learn, or that are to be converted."""
+
+    text: Text = None
+    label: Label = None
+    target: Target = None
+    id: Id = None
+    format: InputFormat = None
+    label_separator: LabelSeparator = None
+    encoding: Encoding = None
+    on_error: OnError = "raise"
+    lowercase: Annotated[bool, _option("--lowercase/--no-lowercase", help="Make texts lower case.")] = True
+    token_pattern: Annotated[
+        str | None, _option("--token-pattern", help="Regular expression of a word; two letters or more by default.")
+    ] = None
+    stop_words: Annotated[
+        str | None, _option("--stop-words", help="`english`, or a file with a word a line: words to leave out.")
+    ] = None
+    min_df: Annotated[
+        str | None,
+        _option(
+            "--min-df",
+            help="Leave out words of fewer documents: a number, or a share with a point (0.01). Default: 2 for texts, "
+            "1 for counts.",
+        ),
+    ] = None
+    max_df: Annotated[
+        str | None,
+        _option(
+            "--max-df",
+            help="Leave out words of more documents. Default: 0.5 for texts, which drops the commonest words of any "
+            "language; 1.0, that is none, for counts.",
+        ),
+    ] = None
+    max_features: Annotated[int | None, _option("--max-features", min=1, help="Keep the most frequent words.")] = None
+    vocabulary_file: Annotated[
+        str | None, _option("--vocabulary-file", help="Words of the columns of counts, one a line.")
+    ] = None
+    tokenized: Annotated[
+        bool, _option("--tokenized", help="Texts are words divided by blanks, not to be cut further.")
+    ] = False
+    delimiter: Delimiter = None
+    quotes: Annotated[bool, _option("--quotes/--no-quotes", help="CSV, TSV: quotes have a meaning.")] = True
+    header: Annotated[
+        bool, _option("--header/--no-header", help="CSV, TSV: the first line has names; else columns are 1, 2, ….")
+    ] = True
+    first_index: Annotated[
+        int, _option("--first-index", min=0, max=1, help="SVMlight: number of the first column.")
+    ] = 1
+
+
+@dataclass(frozen=True)
+class NewReading:
+    """How new documents are read, where it is not as those that the model has learned from."""
+
+    text: Text = None
+    id: Id = None
+    format: InputFormat = None
+    encoding: Encoding = None
+    on_error: OnError = "raise"
+    delimiter: Delimiter = None
+
+
+def format_name(source: str, given: str | None, otherwise: str | None = None) -> str | None:
+    """Name of the format: as given, as the name of the source tells, or as it was before."""
+    from topoi.readers import FORMATS, format_of
+
+    if given is not None:
+        key = given.lower().lstrip(".")
+        return next((name for name, kind in FORMATS.items() if key == name or f".{key}" in kind.suffixes), given)
+    if source == "-":
+        return otherwise
+    return "folder" if Path(source).is_dir() else format_of(Path(source).name) or otherwise
+
+
+def read(source: str, reading: Reading, limits: bool = True, keep_texts: int = 0) -> Dataset:
+    """Documents to learn from; with `limits`, rare and very common words of texts are left out by default."""
+    from topoi.readers import FORMATS, read_documents
+
+    kind = FORMATS.get(format_name(source, reading.format) or "")
+    options = asdict(reading)
+    for name in ("encoding", "token_pattern"):
+        if options[name] is None:
+            del options[name]
+    are_texts = limits and kind is not None and kind.documents is not None
+    options["min_df"] = _share("min_df", reading.min_df or (TEXT_MIN_DF if are_texts else "1"))
+    options["max_df"] = _share("max_df", reading.max_df or (TEXT_MAX_DF if are_texts else "1.0"))
+    options["stop_words"] = _stop_words(reading.stop_words)
+    _place_answers(options, kind)
+    return read_documents(source, keep_texts=keep_texts, **options)
+
+
+def read_new(
+    source: str,
+    new: NewReading,
+    before: dict[str, Any],
+    model: Any,
+    answers: bool = False,
+    keep_texts: int = 0,
+) -> Dataset:
+    """New documents in the words of a `model` (a TopicModel), cut as those that it has learned from were.
+
+    `before` are the options of then. Columns and the like stand for the new file as well, where it has the format of
+    then or columns at all. Labels are looked for only if `answers`.
+    """
+    from dataclasses import replace
+
+    from topoi.corpus import Corpus
+    from topoi.readers import FORMATS, read_documents
+
+    name = format_name(source, new.format, before.get("format"))
+    kind = FORMATS.get(name or "")
+    options: dict[str, Any] = {"format": name if source == "-" or Path(source).exists() else new.format}
+    for key in ("lowercase", "token_pattern", "tokenized", "encoding", "label_separator"):
+        if before.get(key) is not None:
+            options[key] = before[key]
+    if name == before.get("format"):
+        for key in ("delimiter", "quotes", "header", "first_index"):
+            options[key] = before.get(key, {"quotes": True, "header": True, "first_index": 1}.get(key))
+    if kind is None or kind.columns:
+        options |= {key: before.get(key) for key in ("text", "id")}
+    if answers or (kind is not None and not kind.columns):
+        options |= {"label": before.get("label"), "target": before.get("target")}
+    options |= {key: value for key, value in vars(new).items() if value is not None and key != "format"}
+    options |= {key: None for key in ("id", "label", "target") if options.get(key) == ""}
+    _place_answers(options, kind, strict=answers)
+    try:
+        data = read_documents(source, vocabulary=model.vocabulary, keep_texts=keep_texts, **options)
+    except FileError as error:
+        raise _with_hint(error, before) from error
+    corpus = data.corpus
+    if model.vocabulary is None:  # columns without names: new documents may lack the last ones
+        if corpus.n_words > model.n_words:
+            raise FileError(f"{source}: has {corpus.n_words} columns, but the model knows {model.n_words}.", source)
+        data = replace(data, corpus=Corpus(corpus.words, corpus.doc_ptr, model.n_words))
+    return data
+
+
+def _with_hint(error: FileError, before: dict[str, Any]) -> FileError:
+    """Say what to do about a column of the fit that the new file does not have."""
+    for name in ("text", "id", "label", "target"):
+        column = before.get(name)
+        if column and f"has no column {column!r}" in str(error):
+            none = "" if name == "text" else f", or say that there is none: --{name} ''"
+            return FileError(f"{error} The fit had it as --{name}; name another{none}.", error.path)
+    return error
+
+
+def read_text(text: str, before: dict[str, Any], model: Any) -> Corpus:
+    """One document that was typed in."""
+    import io
+    import json
+
+    from topoi.readers import read_documents
+
+    if model.vocabulary is None:
+        raise ParameterError("text", "the model knows columns of counts, no words; give a file of counts")
+    options = {key: before[key] for key in ("lowercase", "token_pattern", "tokenized") if before.get(key) is not None}
+    line = io.BytesIO(json.dumps({"text": text}).encode("utf-8"))
+    return read_documents(line, format="jsonl", text="text", vocabulary=model.vocabulary, **options).corpus
+
+
+def _place_answers(options: dict[str, Any], kind: Any, strict: bool = True) -> None:
+    """Labels of a format without columns are where they are: their column has no name."""
+    if kind is None or kind.columns:
+        return
+    for name in ("label", "target"):
+        if options.get(name) is not None:
+            if not kind.labels and strict:
+                raise ParameterError(name, f"this format has none: {kind.summary}")
+            options[name] = True if name == "target" and kind.labels else None
+
+
+def _share(name: str, value: str) -> float:
+    """A number of documents, or a share of them if there is a point."""
+    try:
+        return float(value) if "." in value or "e" in value.lower() else int(value)
+    except ValueError:
+        raise ParameterError(
+            name, f"must be a number of documents (2) or a share of them (0.1), not {value!r}"
+        ) from None
+
+
+def _stop_words(given: str | None) -> Any:
+    if given is None or given == "english":
+        return given
+    from topoi.readers._counts import read_vocabulary_file
+
+    if not Path(given).exists():
+        raise ParameterError(
+            "stop_words", f"must be `english` or a file with a word a line; there is no file {given!r}"
+        )
+    return read_vocabulary_file(given).tolist()

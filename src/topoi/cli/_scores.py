@@ -1,0 +1,50 @@
+"""Scores on documents whose labels are known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from topoi.cli._folder import Model
+    from topoi.readers import Dataset
+
+
+def some_rows(data: Dataset, rows: Any) -> Dataset:
+    """Some documents of a data set."""
+    from dataclasses import replace
+
+    labels: Any = data.labels
+    if labels is not None:
+        labels = [labels[row] for row in rows.tolist()] if isinstance(labels, list) else labels[rows]
+    ids = None if data.ids is None else data.ids[rows]
+    return replace(data, corpus=data.corpus.take(rows), labels=labels, ids=ids, kept_texts=[], _reread=None)
+
+
+def prediction_scores(model: Model, data: Dataset, level: float = 0.9) -> dict[str, Any]:
+    """How predictions compare with the labels that are known; nothing if there are none.
+
+    A label that the model does not know cannot be right: such documents are left out, and counted.
+    """
+    from topoi.cli._labels import to_compare
+    from topoi.evaluate import score_predictions
+
+    known = to_compare(model.kind, model.labels, data)
+    if known is None:
+        return {}
+    scores = score_predictions(model.estimator, data.corpus.take(known.rows), known.y, level=level).as_dict()
+    if model.kind == "several":
+        scores["per_label"] = [
+            {**row, "label": name} for row, name in zip(scores["per_label"], model.labels, strict=True)
+        ]
+    return {"scored_documents": len(known.rows), "documents_with_unknown_labels": known.n_foreign, **scores}
+
+
+def held_out_scores(model: Model, data: Dataset, rows: Any) -> dict[str, Any]:
+    """Scores on documents that were kept out of the fit."""
+    from topoi.evaluate import evaluate
+
+    test = some_rows(data, rows)
+    scores = prediction_scores(model, test)
+    if len(model.estimator._parts()) == 1 and test.corpus.n_tokens:
+        scores |= evaluate(model.estimator, test.corpus, measures=["document_completion"])
+    return scores

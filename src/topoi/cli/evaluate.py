@@ -1,0 +1,96 @@
+"""`topoi evaluate`: how good a model is on documents."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import typer
+
+from topoi.cli._app import console, note, print_json, waiting
+from topoi.cli._documents import HeldOut, NewLabel, NewTarget, open_with_labels
+from topoi.cli._reading import NewReading
+from topoi.cli.predict import say_skipped
+from topoi.errors import ParameterError
+
+IN_ORDER = ("c_npmi", "c_v")  # measures that look at the order of words
+
+
+def evaluate(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
+    documents: Annotated[str, typer.Argument(metavar="DOCUMENTS", help="A file or folder; - is standard input.")],
+    reading: NewReading,
+    label: NewLabel = None,
+    target: NewTarget = None,
+    held_out: HeldOut = False,
+    measures: Annotated[
+        str | None,
+        typer.Option(
+            "--measures",
+            help="Names, divided by commas: document_completion, left_to_right, u_mass, npmi, c_npmi, c_v, diversity, "
+            "exclusivity, predictions, chains. All quick ones by default.",
+        ),
+    ] = None,
+    words: Annotated[int, typer.Option("--words", min=2, help="Words of a topic for coherence.")] = 10,
+    interval: Annotated[float, typer.Option("--interval", help="Level of the intervals of predicted numbers.")] = 0.9,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, with scores of each label.")] = False,
+) -> None:
+    """Measure a model on documents, best on those that it has not seen: likelihood, topics, predictions, chains.
+
+    docs/evaluation.md says what each number means.
+
+    \b
+      topoi evaluate model test.csv
+      topoi evaluate model posts.csv --held-out --json
+      topoi evaluate model test.csv --measures c_v,npmi
+    """
+    wanted = None if measures is None else [name.strip() for name in measures.split(",") if name.strip()]
+    with waiting("loading …"):
+        in_order = wanted is not None and any(name in IN_ORDER for name in wanted)
+        given = open_with_labels(model, documents, reading, label, target, held_out, keep_texts=in_order)
+    say_skipped(given.data)
+    from topoi.cli._scores import prediction_scores
+    from topoi.evaluate import evaluate as measure
+
+    estimator, data = given.model.estimator, given.data
+    with waiting("measuring …"):
+        tokens = given.tokens() if in_order else None
+        names = None if wanted is None else [name for name in wanted if name != "predictions"]
+        found: dict[str, Any] = {}
+        if names is None or names:
+            found = measure(estimator, data.corpus, measures=names, documents=tokens, n_words=words, level=interval)
+        if wanted is None or "predictions" in wanted:
+            found |= prediction_scores(given.model, data, interval)
+    if wanted is not None and "predictions" in wanted and "scored_documents" not in found:
+        raise ParameterError("measures", "predictions: the right labels are needed; name their column by --label")
+    if foreign := found.get("documents_with_unknown_labels"):
+        note(f"{foreign:,} documents have labels that the model does not know; such labels are not scored.")
+    if json:
+        print_json({"model": model, "documents": len(data), **found})
+        return
+    _print(found, len(data))
+
+
+def _print(found: dict[str, Any], n_documents: int) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    out = console()
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row("documents", f"{n_documents:,}")
+    for name, value in found.items():
+        told = isinstance(value, int | float) and not math.isnan(value)
+        if told and name != "documents_with_unknown_labels":
+            grid.add_row(name, f"{value:,}" if isinstance(value, int) else f"{value:.4g}")
+    out.print(grid)
+    for name in ("per_label", "per_output"):
+        rows = found.get(name)
+        if not rows:
+            continue
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for number, column in enumerate(rows[0]):
+            table.add_column(column, justify="right" if number else "left")
+        for row in rows:
+            table.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else escape(str(cell)) for cell in row.values()))
+        out.print(table)

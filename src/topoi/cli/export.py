@@ -1,0 +1,144 @@
+"""`topoi export`: a model for other programs."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoi.cli._app import check_output, note, waiting
+from topoi.cli._folder import Model, open_model
+from topoi.cli._reading import Delimiter, Encoding, Id, NewReading, Text, read_new
+from topoi.cli.predict import names_of, say_skipped
+from topoi.errors import ParameterError
+
+if TYPE_CHECKING:
+    from topoi.readers import Dataset
+
+PIECE = 1000  # documents written together
+
+
+class Form(StrEnum):
+    """What to write."""
+
+    PYLDAVIS = "pyldavis"
+    MALLET_STATE = "mallet-state"
+    TOPIC_WORD = "topic-word"
+    DOC_TOPIC = "doc-topic"
+
+
+def export(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write; compressed if it ends in .gz.")],
+    form: Annotated[Form, typer.Option("--format", "-f", help="What to write.")],
+    documents: Annotated[
+        str | None, typer.Argument(metavar="DOCUMENTS", help="Documents; all but topic-word need them.")
+    ] = None,
+    text: Text = None,
+    id: Id = None,
+    documents_format: Annotated[str | None, typer.Option("--from", help="Format of DOCUMENTS.")] = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+) -> None:
+    """Write a model for other programs.
+
+    `topic-word` and `doc-topic` are tables (.csv, .tsv, .jsonl, .parquet). `pyldavis` is JSON whose entries are the
+    arguments of pyLDAvis's `prepare`. `mallet-state` is a gzip file as MALLET's --output-state: the topic of a token is
+    the most probable one given the shares of its document, found by fold-in; it is no state of the sampler.
+
+    \b
+      topoi export model -f topic-word -o topics.csv
+      topoi export model posts.csv -f pyldavis -o vis.json
+
+    In Python, the second is then for pyLDAvis.prepare(**json.load(open("vis.json"))).
+    """
+    check_output(output)
+    with waiting("loading …"):
+        opened = open_model(model)
+        data = None
+        if form is not Form.TOPIC_WORD:
+            if documents is None:
+                raise ParameterError("documents", f"{form.value} needs them: topoi export {model} DOCUMENTS …")
+            new = NewReading(text, id, documents_format, encoding, "raise", delimiter)
+            data = read_new(documents, new, opened.reading, opened.words)
+            say_skipped(data)
+    from topoi.writers import write_table
+
+    with waiting("writing …"):
+        if data is None:
+            write_table(_topic_word(opened), output)
+        elif form is Form.DOC_TOPIC:
+            from topoi.cli.transform import share_columns
+
+            write_table(names_of(data) | share_columns(opened.estimator.transform(data.corpus), None), output)
+        elif form is Form.PYLDAVIS:
+            _write_pyldavis(opened, data, output)
+        else:
+            _write_state(opened, data, output)
+    note(f"Written: {output}")
+
+
+def _topic_word(model: Model) -> dict[str, Any]:
+    """A row per word, a column per topic."""
+    phi = model.estimator.components_
+    words = [model.words.word(w) for w in range(phi.shape[1])]
+    return {"word": words} | {f"topic_{k}": phi[k] for k in range(len(phi))}
+
+
+def _one(model: Model, form: Form) -> Any:
+    if len(model.estimator._parts()) > 1:
+        raise ParameterError("format", f"{form.value} holds one topic model, but --strategy ovr or ovo made several")
+    return model.words
+
+
+def _write_pyldavis(model: Model, data: Dataset, output: str) -> None:
+    from topoi.writers._output import output as writing
+
+    words = _one(model, Form.PYLDAVIS)
+    corpus = data.corpus
+    if (corpus.doc_lengths == 0).any():  # pyLDAvis divides by their lengths
+        corpus = corpus.take(corpus.doc_lengths > 0)
+    record = {
+        "topic_term_dists": words.topic_word().tolist(),
+        "doc_topic_dists": model.estimator.transform(corpus).tolist(),
+        "doc_lengths": corpus.doc_lengths.tolist(),
+        "vocab": [words.word(w) for w in range(words.n_words)],
+        "term_frequency": corpus.word_counts.tolist(),
+    }
+    with writing(output) as stream:
+        stream.write(json.dumps(record).encode("ascii"))
+
+
+def _write_state(model: Model, data: Dataset, output: str) -> None:
+    import gzip
+
+    import numpy as np
+
+    from topoi.report.documents import word_topics
+    from topoi.writers._output import output as writing
+
+    words, corpus = _one(model, Form.MALLET_STATE), data.corpus
+    names = next(iter(names_of(data).values()))
+    with writing(output) as stream:
+        # A name in .gz is compressed by the writer; MALLET reads no other state, so that any other is as well.
+        plain = output.endswith((".gz", ".xz", ".bz2", ".zst"))
+        file: Any = stream if plain else gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0)
+        alpha = " ".join(f"{value:.6g}" for value in words.alpha.tolist())
+        file.write(f"#doc source pos typeindex type topic\n#alpha : {alpha}\n#beta : {words.beta:.6g}\n".encode())
+        for first in range(0, corpus.n_documents, PIECE):
+            piece = corpus.take(slice(first, first + PIECE))
+            shares = model.estimator.transform(piece)
+            for d in range(piece.n_documents):
+                tokens = piece.document(d)
+                own, where = np.unique(tokens, return_inverse=True)
+                topics = word_topics(words, shares[d], own)[where].tolist()
+                source = "_".join(str(names[first + d]).split()) or "NA"
+                lines = [
+                    f"{first + d} {source} {position} {w} {words.word(w)} {k}\n"
+                    for position, (w, k) in enumerate(zip(tokens.tolist(), topics, strict=True))
+                ]
+                file.write("".join(lines).encode("utf-8"))
+        if not plain:
+            file.close()

@@ -1,0 +1,154 @@
+"""`topoi fit`: from a file of documents to the folder of a model."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoi.cli._app import INTERRUPTED, console, note, print_json, waiting
+from topoi.cli._folder import Model, new_folder, save_about, save_model
+from topoi.cli._outcome import Speed, counts, outcome
+from topoi.cli._reading import Reading, format_name, read
+from topoi.cli._settings import Settings, new_estimator
+from topoi.cli._stop import Stop
+
+if TYPE_CHECKING:
+    from topoi.cli._labels import Answers
+    from topoi.corpus import Corpus
+    from topoi.readers import Dataset
+
+
+def fit(
+    documents: Annotated[str, typer.Argument(metavar="DOCUMENTS", help="A file or folder; - is standard input.")],
+    settings: Settings,
+    reading: Reading,
+    output: Annotated[str, typer.Option("--output", "-o", help="Folder of the model.")] = "model",
+    hold_out: Annotated[
+        float, typer.Option("--hold-out", help="Share of the documents to keep out and score the model on: 0.1.")
+    ] = 0.0,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a model that is there.")] = False,
+) -> None:
+    """Learn topics from documents; with labels, also how to predict them.
+
+    Without labels the model is LDA. With --label it is MedLDA, which learns topics that tell the labels apart; with
+    --target it predicts a number. Documents without a label take part by their words.
+
+    \b
+      topoi fit posts.csv --text body --topics 50
+      topoi fit posts.csv --text body --label subject --hold-out 0.1 -o model
+      zcat reviews.jsonl.gz | topoi fit - --format jsonl --target stars -o stars
+
+    Ctrl-C (or SIGTERM) stops after the sweep in hand and saves the model so far; the exit code is then 130.
+
+    The first run compiles its kernels; `topoi warmup` does it ahead.
+
+    Words of texts that are in one document only, or in more than half of them, are left out: see --min-df and --max-df.
+    No language is assumed: stop words stay unless --stop-words english.
+    """
+    order = Order(documents, reading, settings, hold_out)
+    with new_folder(output, force) as folder, Stop() as stop:
+        model, data, interrupted = carry_out(order, folder, stop, quiet)
+    if json:
+        print_json({"model": str(folder), **model.about})
+    elif not quiet:
+        from topoi.cli._outcome import summarise
+
+        summarise(model, data, console())
+    if interrupted:
+        note(f"Stopped early; the model so far is in {output}.", quiet)
+        raise typer.Exit(INTERRUPTED)
+
+
+@dataclass(frozen=True)
+class Order:
+    """All that decides what a model will be; `topoi.json` has it."""
+
+    source: str
+    reading: Reading
+    settings: Settings
+    hold_out: float
+
+
+def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Model, Dataset, bool]:
+    """Read, fit, save, score: the model, its documents, and whether it was stopped."""
+    reading, settings = order.reading, order.settings
+    with waiting("reading …", quiet):
+        from topoi.cli._labels import to_learn
+
+        data = read(order.source, reading)
+        option = "target" if reading.target is not None else "label"
+        answers = to_learn(data, reading.label is not None or reading.target is not None, option)
+        train, test = _split(data, answers, order.hold_out, settings.seed)
+        corpus = data.corpus if not len(test) else data.corpus.take(train)
+        lesson = answers if not len(test) else answers.take(train)
+    speed = Speed()
+    estimator = new_estimator(answers.kind, settings, sys.stderr.isatty() and not quiet, [stop, speed])
+    result = learn(estimator, corpus, lesson, folder, stop)
+    for message in result.warnings:
+        note(f"Warning: {message}", quiet)
+    about = {
+        "source": order.source,
+        "reading": asdict(reading) | {"format": format_name(order.source, reading.format)},
+        "settings": asdict(settings),
+        "labels": {"kind": answers.kind, "names": answers.names, "unlabelled": int(lesson.unlabelled.sum())},
+        "counts": counts(data, corpus),
+        **outcome(estimator, result.seconds, speed),
+        "held_out": {"share": order.hold_out, "documents": len(test)},
+    }
+    model = Model(folder, estimator, about)
+    save_model(model)  # before anything else can go wrong
+    if len(test) and not result.interrupted:
+        from topoi.cli._scores import held_out_scores
+
+        with waiting("scoring held-out documents …", quiet):
+            about["held_out"] |= held_out_scores(model, data, test)
+        save_about(model)
+    return model, data, result.interrupted
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a fit went."""
+
+    seconds: float
+    interrupted: bool
+    warnings: list[str]
+
+
+def learn(estimator: Any, corpus: Corpus, answers: Answers, folder: Path, stop: Stop) -> Result:
+    """Fit the estimator: the only place that does. `folder` is where checkpoints would go."""
+    from topoi.estimators import InterruptedFitWarning
+
+    arguments: dict[str, Any] = {}
+    if answers.kind is not None:
+        arguments["y"] = answers.y
+    if answers.kind in ("one", "several") and answers.unlabelled.any():
+        arguments["unlabelled"] = answers.unlabelled
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        stop.gentle = True  # from here on there is something to save
+        estimator.fit(corpus, **arguments)
+    ours = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+    pressed = any(issubclass(w.category, InterruptedFitWarning) for w in caught)
+    estimator.set_params(callbacks=None, progress=False)  # of this run, not of the model
+    return Result(time.perf_counter() - start, pressed or stop.requested, ours)
+
+
+def _split(data: Dataset, answers: Answers, share: float, seed: int) -> tuple[Any, Any]:
+    """Rows to learn from and rows to keep out: of those with a label, where there are labels."""
+    import numpy as np
+
+    from topoi.cli._hold_out import hold_out
+
+    every = np.arange(len(data))
+    test = hold_out(every if answers.kind is None else every[~answers.unlabelled], share, seed)
+    return np.setdiff1d(every, test), test

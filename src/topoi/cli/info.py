@@ -1,0 +1,94 @@
+"""`topoi info`: about this installation, or about a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoi import __version__
+from topoi.cli._app import console, print_json
+
+
+def info(
+    model: Annotated[str | None, typer.Argument(metavar="MODEL", help="Folder of a model.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show versions, the folder of the compile cache, and every sampler; or what a model was made of.
+
+    \b
+      topoi info
+      topoi info model --json
+    """
+    if model is not None:
+        _about_model(model, json)
+        return
+    import platform
+    from importlib.metadata import version
+
+    from topoi import samplers_table
+    from topoi._jit import cache_dir
+
+    facts = {"topoi": __version__, "Python": platform.python_version()}
+    facts |= {package: version(package) for package in ("numpy", "numba", "scikit-learn")}
+    cache = cache_dir()
+    if json:
+        print_json({**facts, "cache": None if cache is None else str(cache), "samplers": samplers_table()})
+        return
+    _print_facts(facts | {"cache": cache or "none: no folder can be written, every run compiles anew"})
+    _print_samplers(samplers_table())
+
+
+def _print_facts(facts: dict[str, Any]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    for name, value in facts.items():
+        table.add_row(escape(str(name)), escape(str(value)))
+    console().print(table)
+
+
+def _print_samplers(samplers: list[dict[str, Any]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("sampler", style="cyan", no_wrap=True)
+    table.add_column("exact")
+    table.add_column("parallel")
+    table.add_column("cost per token", ratio=1)
+    table.add_column("reference", ratio=1)
+    for row in samplers:
+        exact = "yes" if row["exact"] else f"no ({row['bias']:.3f})"
+        table.add_row(row["name"], exact, "yes" if row["parallel"] else "no", row["cost"], row["reference"])
+    out = console()
+    out.print(table)
+    out.print(" In brackets: distance from the posterior on a five-token corpus (docs/exactness.md).", style="dim")
+
+
+def _about_model(path: str, json: bool) -> None:
+    """What `topoi.json` says; the estimator itself is not loaded."""
+    from topoi.cli._folder import ESTIMATOR, read_about
+
+    about = read_about(Path(path))
+    if json:
+        print_json(about)
+        return
+    n, reading, settings = about["counts"], about["reading"], about["settings"]
+    size = Path(path, ESTIMATOR).stat().st_size
+    rows: dict[str, Any] = {
+        "model": f"{path} ({size / 1e6:.1f} MB, by topoi {about.get('written_by')})",
+        "estimator": about.get("estimator"),
+        "documents": f"{about.get('source')}: {n['learned_from']:,} learned from, {n['tokens']:,} tokens, "
+        f"{n['words']:,} words",
+        "reading": ", ".join(f"{key} {value}" for key, value in reading.items() if value not in (None, True, False)),
+        "settings": ", ".join(f"{key} {value}" for key, value in settings.items() if value is not None),
+        "run": f"{about.get('sweeps')} sweeps, {about.get('stopped')}, {about.get('seconds')} s",
+    }
+    scores = about["held_out"]
+    if scores.get("documents"):
+        numbers = [f"{key} {value:.4g}" for key, value in scores.items() if isinstance(value, float) and key != "share"]
+        rows["held out"] = f"{scores['documents']} documents: {', '.join(numbers)}"
+    _print_facts(rows)

@@ -1,0 +1,116 @@
+"""`topoi report`: a page about a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoi.cli._app import check_output, note, waiting
+from topoi.cli._documents import Given, HeldOut, NewLabel, NewTarget, open_with_labels
+from topoi.cli._folder import Model, open_model
+from topoi.cli._reading import NewReading
+from topoi.cli.predict import say_skipped
+from topoi.errors import FileError, ParameterError
+
+
+def report(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
+    reading: NewReading,
+    documents: Annotated[
+        str | None, typer.Argument(metavar="DOCUMENTS", help="Documents to show, and to score if they have labels.")
+    ] = None,
+    label: NewLabel = None,
+    target: NewTarget = None,
+    held_out: HeldOut = False,
+    output: Annotated[str, typer.Option("--output", "-o", help="The page to write.")] = "report.html",
+    title: Annotated[str | None, typer.Option("--title", help="Title of the page.")] = None,
+    max_documents: Annotated[int, typer.Option("--max-documents", min=0, help="Documents on the page.")] = 2000,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Write one HTML page about the topics, their labels, and documents with their reasons; it fetches nothing.
+
+    \b
+      topoi report model -o report.html --open
+      topoi report model posts.csv --held-out -o report.html
+    """
+    check_output(output)
+    with waiting("loading …"):
+        more: dict[str, Any] = {}
+        if documents is None:
+            if held_out:
+                raise ParameterError("held_out", "needs the file of the fit; name it after the model")
+            opened = open_model(model)
+        else:
+            given = open_with_labels(model, documents, reading, label, target, held_out, keep_texts=True)
+            say_skipped(given.data)
+            opened = given.model
+            more = _documents(given, max_documents)
+    from topoi.report import write_report
+
+    with waiting("writing the page …"):
+        write_report(
+            output,
+            opened.estimator,
+            held_out=True if held_out else None,
+            label_names=opened.tasks if opened.kind == "target" else opened.labels or None,
+            traces=_traces(opened),
+            title=title,
+            max_documents=max_documents,
+            **more,
+        )
+    note(f"Written: {output}")
+    if open_page:
+        import webbrowser
+
+        webbrowser.open(Path(output).resolve().as_uri())
+
+
+def _documents(given: Given, max_documents: int) -> dict[str, Any]:
+    """Documents, labels and texts as the page takes them."""
+    import numpy as np
+
+    data = given.data
+    n, every = len(data), len(data)
+    shown = np.arange(min(n, max_documents), dtype=np.int64) * every // max(min(n, max_documents), 1)
+    texts: list[str] | None = [""] * every  # those that are not shown need not be in memory
+    try:
+        for row, text in zip(shown.tolist(), given.texts(shown), strict=True):
+            texts[row] = text  # type: ignore[index]
+    except FileError:  # counts have no texts
+        texts = None
+    ids = None if data.ids is None else data.ids.tolist()
+    return {"X": data.corpus, "y": _labels(given), "texts": texts, "ids": ids}
+
+
+def _labels(given: Given) -> Any:
+    """Labels for the page, where those that are not known have a place."""
+    import numpy as np
+
+    from topoi.cli._labels import as_lists, by_text, indicators, plain_list, to_compare
+
+    model, data = given.model, given.data
+    if to_compare(model.kind, model.labels, data) is None:
+        return None
+    if model.kind == "target":
+        return data.labels
+    if model.kind == "one":
+        known = by_text(model.labels)  # a label that the model does not know stays, and counts as missed
+        labels = np.empty(len(data), object)
+        labels[:] = [None if label is None else known.get(str(label), label) for label in plain_list(data.labels)]
+        return labels
+    matrix = indicators(as_lists(data.labels), model.labels).astype(np.float64)
+    matrix[data.unlabelled] = np.nan
+    return matrix
+
+
+def _traces(model: Model) -> Any:
+    """The log joint of all chains, as the page takes it."""
+    from topoi.report import Traces
+
+    traces = Traces()
+    for number, member in enumerate(getattr(model.estimator, "estimators_", [model.estimator])):
+        for chain, trace in enumerate(getattr(member, "traces_", [])):
+            traces.of_chain[number, chain] = [(int(sweep), float(value)) for sweep, value in trace]
+    return traces
