@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -18,8 +19,8 @@ from topoi.cli import convert, demo, evaluate, explain, export, fit, info, predi
 from topoi.cli._app import app
 from topoi.cli._groups import described, grouped
 
-COMMANDS = {
-    "Learn": (fit.fit, demo.demo),
+COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Learn": (fit.fit, fit.resume, demo.demo),
     "Use a model": (predict.predict, transform.transform, explain.explain),
     "Look at a model": (topics.topics, evaluate.evaluate, report.report, info.info),
     "Files": (convert.convert, export.export),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,8 @@ from topoi.errors import FileError
 
 ESTIMATOR = "estimator.topoi"
 ABOUT = "topoi.json"
+UNFINISHED = "unfinished.json"  # of a fit in hand: see _order.py
+CHECKPOINTS = "checkpoints"
 FORMAT = "topoi model"
 VERSION = 1
 AGAIN = "Fit the model again."
@@ -129,10 +132,17 @@ def new_folder(path: str, force: bool) -> Iterator[Path]:
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{folder}: is a file; -o names the folder of the model.", path)
     if folder.is_dir() and any(folder.iterdir()) and not force:
+        if (folder / UNFINISHED).is_file():
+            raise FileError(
+                f"{folder}: holds a fit that is not finished: go on with it by `topoi resume {folder}`, choose another "
+                "folder by -o, or replace it by --force.", path,
+            )  # fmt: skip
         what = "a model" if (folder / ABOUT).is_file() else "other things"
         raise FileError(f"{folder}: holds {what} already; choose another by -o, or replace it by --force.", path)
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / UNFINISHED).unlink(missing_ok=True)
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
     try:
         yield folder
     finally:

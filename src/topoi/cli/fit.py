@@ -13,12 +13,14 @@ import typer
 
 from topoi.cli._app import INTERRUPTED, console, note, print_json, waiting
 from topoi.cli._folder import Model, new_folder, save_about, save_model
+from topoi.cli._order import Order, begin, can_resume, forget, read_order
 from topoi.cli._outcome import Speed, counts, outcome
 from topoi.cli._reading import Reading, format_name, read
 from topoi.cli._settings import Settings, new_estimator
 from topoi.cli._stop import Stop
 
 if TYPE_CHECKING:
+    from topoi.checkpoint import Checkpoints
     from topoi.cli._labels import Answers
     from topoi.corpus import Corpus
     from topoi.readers import Dataset
@@ -35,6 +37,9 @@ def fit(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there.")] = False,
+    checkpoint_seconds: Annotated[
+        float, typer.Option("--checkpoint-seconds", min=0.0, help="Seconds between checkpoints, for `topoi resume`.")
+    ] = 300.0,
 ) -> None:
     """Learn topics from documents; with labels, also how to predict them.
 
@@ -46,15 +51,39 @@ def fit(
       topoi fit posts.csv --text body --label subject --hold-out 0.1 -o model
       zcat reviews.jsonl.gz | topoi fit - --format jsonl --target stars -o stars
 
-    Ctrl-C (or SIGTERM) stops after the sweep in hand and saves the model so far; the exit code is then 130.
+    Ctrl-C (or SIGTERM) stops after the sweep in hand and saves the model so far; the exit code is then 130, and `topoi
+    resume` goes on. So it does after a crash, from the last checkpoint.
 
     The first run compiles its kernels; `topoi warmup` does it ahead.
 
     Words of texts that are in one document only, or in more than half of them, are left out: see --min-df and --max-df.
     No language is assumed: stop words stay unless --stop-words english.
     """
-    order = Order(documents, reading, settings, hold_out)
-    with new_folder(output, force) as folder, Stop() as stop:
+    order = Order(documents, reading, settings, hold_out, checkpoint_seconds)
+    with new_folder(output, force) as folder:
+        follow(order, folder, json, quiet)
+
+
+def resume(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of a fit that was stopped or killed.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Go on with a fit that was stopped or killed, from its last checkpoint.
+
+    The documents are read again as `topoi fit` read them. The model is the same, to the last bit, as that of a fit that
+    was never stopped.
+
+    \b
+      topoi fit posts.csv --text body --topics 200 --sweeps 1000 -o model     (killed)
+      topoi resume model
+    """
+    follow(read_order(Path(model)), Path(model), json, quiet)
+
+
+def follow(order: Order, folder: Path, json: bool, quiet: bool) -> None:
+    """Carry out an order and tell what came of it."""
+    with Stop() as stop:
         model, data, interrupted = carry_out(order, folder, stop, quiet)
     if json:
         print_json({"model": str(folder), **model.about})
@@ -63,18 +92,9 @@ def fit(
 
         summarise(model, data, console())
     if interrupted:
-        note(f"Stopped early; the model so far is in {output}.", quiet)
+        more = f" Go on: topoi resume {folder}" if can_resume(order) else ""
+        note(f"Stopped early; the model so far is in {folder}.{more}", quiet)
         raise typer.Exit(INTERRUPTED)
-
-
-@dataclass(frozen=True)
-class Order:
-    """All that decides what a model will be; `topoi.json` has it."""
-
-    source: str
-    reading: Reading
-    settings: Settings
-    hold_out: float
 
 
 def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Model, Dataset, bool]:
@@ -91,7 +111,7 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
         lesson = answers if not len(test) else answers.take(train)
     speed = Speed()
     estimator = new_estimator(answers.kind, settings, sys.stderr.isatty() and not quiet, [stop, speed])
-    result = learn(estimator, corpus, lesson, folder, stop)
+    result = learn(estimator, corpus, lesson, begin(order, folder), stop)
     for message in result.warnings:
         note(f"Warning: {message}", quiet)
     about = {
@@ -111,6 +131,8 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
         with waiting("scoring held-out documents …", quiet):
             about["held_out"] |= held_out_scores(model, data, test)
         save_about(model)
+    if not result.interrupted:
+        forget(folder)
     return model, data, result.interrupted
 
 
@@ -123,11 +145,11 @@ class Result:
     warnings: list[str]
 
 
-def learn(estimator: Any, corpus: Corpus, answers: Answers, folder: Path, stop: Stop) -> Result:
-    """Fit the estimator: the only place that does. `folder` is where checkpoints would go."""
+def learn(estimator: Any, corpus: Corpus, answers: Answers, checkpoints: Checkpoints | None, stop: Stop) -> Result:
+    """Fit the estimator: the only place that does."""
     from topoi.estimators import InterruptedFitWarning
 
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, Any] = {"checkpoint": checkpoints}
     if answers.kind is not None:
         arguments["y"] = answers.y
     if answers.kind in ("one", "several") and answers.unlabelled.any():

@@ -9,7 +9,7 @@ import typer
 
 from topoi.cli._app import check_output, note, waiting
 from topoi.cli._documents import Given, HeldOut, NewLabel, NewTarget, open_with_labels
-from topoi.cli._folder import Model, open_model
+from topoi.cli._folder import open_model
 from topoi.cli._reading import NewReading
 from topoi.cli.predict import say_skipped
 from topoi.errors import FileError, ParameterError
@@ -55,7 +55,6 @@ def report(
             opened.estimator,
             held_out=True if held_out else None,
             label_names=opened.tasks if opened.kind == "target" else opened.labels or None,
-            traces=_traces(opened),
             title=title,
             max_documents=max_documents,
             **more,
@@ -103,14 +102,3 @@ def _labels(given: Given) -> Any:
     matrix = indicators(as_lists(data.labels), model.labels).astype(np.float64)
     matrix[data.unlabelled] = np.nan
     return matrix
-
-
-def _traces(model: Model) -> Any:
-    """The log joint of all chains, as the page takes it."""
-    from topoi.report import Traces
-
-    traces = Traces()
-    for number, member in enumerate(getattr(model.estimator, "estimators_", [model.estimator])):
-        for chain, trace in enumerate(getattr(member, "traces_", [])):
-            traces.of_chain[number, chain] = [(int(sweep), float(value)) for sweep, value in trace]
-    return traces

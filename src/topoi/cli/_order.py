@@ -1,0 +1,75 @@
+"""A fit in hand: `unfinished.json` says what was asked for, `checkpoints` how far it is; both go when it is done."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, get_type_hints
+
+from topoi.cli._folder import ABOUT, CHECKPOINTS, READING, UNFINISHED
+from topoi.cli._reading import Reading
+from topoi.cli._settings import Settings
+from topoi.errors import FileError
+
+if TYPE_CHECKING:
+    from topoi.checkpoint import Checkpoints
+
+
+@dataclass(frozen=True)
+class Order:
+    """All that decides what a model will be, as `topoi fit` was asked for it."""
+
+    source: str
+    reading: Reading
+    settings: Settings
+    hold_out: float
+    checkpoint_seconds: float
+
+
+def can_resume(order: Order) -> bool:
+    """Whether its documents can be read again; not from standard input."""
+    return order.source != "-"
+
+
+def begin(order: Order, folder: Path) -> Checkpoints | None:
+    """Note the order, and say where its checkpoints go; None where they would be of no use."""
+    from topoi._files import write_whole
+    from topoi.checkpoint import Checkpoints
+
+    if not can_resume(order):
+        return None
+    write_whole(folder / UNFINISHED, (json.dumps(asdict(order), indent=2) + "\n").encode("utf-8"))
+    return Checkpoints(folder / CHECKPOINTS, every_seconds=order.checkpoint_seconds)
+
+
+def forget(folder: Path) -> None:
+    """The fit is done."""
+    (folder / UNFINISHED).unlink(missing_ok=True)
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+
+
+def read_order(folder: Path) -> Order:
+    """The order of an unfinished fit, checked."""
+    path = folder / UNFINISHED
+    if not path.is_file():
+        done = "its fit is finished" if (folder / ABOUT).is_file() else "there is no fit in it"
+        raise FileError(f"{folder}: has nothing to go on with: {done}.", str(folder))
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        settings, reading = found["settings"], found["reading"]
+        for name, value in reading.items():
+            if not (value is None or type(value) is READING[name]):
+                raise ValueError(f"reading: {name} cannot be {value!r}")
+        hints = get_type_hints(Settings)
+        for field in fields(Settings):
+            value = settings[field.name]
+            if isinstance(value, bool) or not isinstance(value, hints[field.name]):
+                raise ValueError(f"settings: {field.name} cannot be {value!r}")
+        source, numbers = found["source"], [found["hold_out"], found["checkpoint_seconds"]]
+        if not isinstance(source, str) or not all(type(number) in (int, float) for number in numbers):
+            raise ValueError("it does not say what to read")
+        return Order(source, Reading(**reading), Settings(**settings), *map(float, numbers))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise FileError(f"{path}: is damaged ({error}); begin anew: topoi fit … --force", str(path)) from error
