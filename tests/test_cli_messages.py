@@ -60,7 +60,8 @@ def test_commands_that_are_written_down_exist(page):
     if page == "help":
         text = "\n".join(described(command) for group in cli.COMMANDS.values() for command in group)
     else:
-        text = (Path(__file__).parent.parent / page).read_text("utf-8")
+        whole = (Path(__file__).parent.parent / page).read_text("utf-8")
+        text = "".join(re.findall(r"^```\n(.*?)^```", whole, re.MULTILINE | re.DOTALL))
     lines = re.findall(r"^(?: *|\$ |.*\| )topoi (\w.*)$", text, re.MULTILINE)
     assert len(lines) >= 5
     commands = typer.main.get_command(cli.app).commands
