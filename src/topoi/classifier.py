@@ -262,7 +262,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         return 1 if self._labels.binary else len(self.classes_)
 
     def _check_fitted(self) -> None:
-        if self.classes_.ndim != 1 or self.classes_ is not self._labels.classes or len(self.classes_) < 1:
+        if self.classes_.ndim != 1 or not len(self.classes_) or (self.classes_ != self._labels.classes).any():
             raise ModelError("classes_ must be those of the labels")
         models = self.__dict__.get("_several")
         if models is None:

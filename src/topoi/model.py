@@ -20,6 +20,10 @@ from topoi.state import State
 from topoi.store import ModelError, Stored
 
 
+#: Of a model in a file: kernels read priors as float32.
+LARGEST_PRIOR = 1e30
+
+
 def check_whole(name: str, value: Any, least: int | None = 1) -> None:
     """Raise unless the parameter `name` is a whole number of at least `least`."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -104,9 +108,9 @@ class TopicModel:
     def check(self) -> None:
         """Raise unless the parts fit together."""
         shape = (self.counts.shape[0], len(self.alpha))
-        if self.alpha.ndim != 1 or not shape[1] or not (np.isfinite(self.alpha) & (self.alpha > 0)).all():
+        if self.alpha.ndim != 1 or not shape[1] or not ((self.alpha > 0) & (self.alpha < LARGEST_PRIOR)).all():
             raise ModelError("alpha must be positive numbers, one per topic")
-        if not 0 < self.beta < np.inf or self.n_samples < 1:
+        if not 0 < self.beta < LARGEST_PRIOR or self.n_samples < 1:
             raise ModelError("beta must be positive, and there must be a sample")
         for matrix in (self.counts, self.last_counts):
             if matrix.shape != shape or matrix.dtype.kind not in "iu" or (matrix.nnz and matrix.data.min() < 0):

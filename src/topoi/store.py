@@ -2,7 +2,8 @@
 
 A value is a tree of plain Python values, arrays, sparse matrices, and objects of a few known classes. An object is
 written as its class's name and its fields; what stands in a file is believed only after its types have been checked
-against those that the class declares. An object that is met again is written once. A digest covers all of it.
+against those that the class declares. An object that is met again, or an equal array, is written once. A digest covers
+all of it.
 """
 
 from __future__ import annotations
@@ -124,6 +125,7 @@ class _Writer:
         self.names = {stored.cls: name for name, stored in classes.items()}
         self.classes = classes
         self.arrays: dict[str, NDArray[Any]] = {}
+        self.known: dict[Any, str] = {}
         self.met: dict[int, int] = {}
         self.kept: list[Any] = []  # objects met, so that none is freed and its id given to another
 
@@ -140,15 +142,15 @@ class _Writer:
         if isinstance(value, dict):
             pairs = enumerate(value.items())
             return {"is": "dict", "items": [[self.value(k, path), self.value(v, f"{path}.{n}")] for n, (k, v) in pairs]}
-        if id(value) in self.met:
-            return {"is": "again", "number": self.met[id(value)]}
-        self.met[id(value)] = len(self.met)
-        self.kept.append(value)
         if isinstance(value, np.ndarray):
             return self.array(value, path)
         if isinstance(value, sparse.csr_array):
             parts = {part: self.array(getattr(value, part), f"{path}.{part}") for part in PARTS}
             return {"is": "csr", "shape": list(value.shape), **parts}
+        if id(value) in self.met:
+            return {"is": "again", "number": self.met[id(value)]}
+        self.met[id(value)] = len(self.met)
+        self.kept.append(value)
         name = self.names.get(type(value))
         if name is None:
             raise StoreError(f"{path.lstrip('.')}: {type(value).__name__} {value!r} cannot be written to a file")
@@ -162,9 +164,12 @@ class _Writer:
             return {"is": "list", "dtype": kind, "shape": list(value.shape), "items": items}
         if kind not in PLAIN + TIMES or value.dtype.itemsize > 8:
             raise StoreError(f"{path.lstrip('.')}: an array of {value.dtype} cannot be written to a file")
-        name = path.lstrip(".")
         plain = value.view(np.int64) if kind in TIMES else value
-        self.arrays[name] = np.ascontiguousarray(plain, plain.dtype.newbyteorder("="))
+        plain = np.ascontiguousarray(plain, plain.dtype.newbyteorder("="))
+        # Equal arrays are written once, be they one object or two: equal models are equal files.
+        key = (plain.dtype.str, plain.shape, hashlib.blake2b(plain.data).digest())
+        name = self.known.setdefault(key, path.lstrip("."))
+        self.arrays[name] = plain
         return {"is": "array", "name": name} | ({"time": value.dtype.str} if kind in TIMES else {})
 
 
@@ -188,6 +193,8 @@ class _Reader:
             return {self.value(k): self.value(v) for k, v in value["items"]}
         if what == "again":
             return self.met[value["number"]]
+        if what in ("array", "list", "csr"):
+            return self.thing(what, value)
         place = len(self.met)
         self.met.append(None)
         self.met[place] = self.thing(what, value)
@@ -239,7 +246,7 @@ def fits(value: Any, kind: Any) -> bool:
     if kind is float:
         return isinstance(value, float | int) and not isinstance(value, bool)
     if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
+        return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is None:
         return isinstance(value, type(None) if kind is None else kind)
