@@ -19,7 +19,6 @@ from topoi.rows import TOPIC, Rows
 from topoi.state import State
 from topoi.store import ModelError, Stored
 
-
 #: Of a model in a file: kernels read priors as float32.
 LARGEST_PRIOR = 1e30
 
@@ -30,6 +29,8 @@ def check_whole(name: str, value: Any, least: int | None = 1) -> None:
     if not whole or (least is not None and value < least):
         bound = "" if least is None else f" of at least {least}"
         raise ParameterError(name, f"must be a whole number{bound}, not {value!r}")
+    if not -(2**63) <= value < 2**63:
+        raise ParameterError(name, f"must be a number of 64 bits, not {value!r}")
 
 
 def sample_counts(state: State) -> sparse.csr_array:
