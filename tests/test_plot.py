@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 from itertools import pairwise
@@ -196,6 +197,13 @@ def test_blank_cells_of_several_models(documents, train):
 
 
 # ---- Traces ----------------------------------------------------------------------------------------------------------
+
+
+def test_no_trace_to_show(lda):
+    stopped = copy.copy(lda)
+    stopped.traces_ = [np.zeros((0, 2))]
+    with pytest.raises(ParameterError, match="no trace"):
+        plot.traces(stopped)
 
 
 def test_traces(lda):

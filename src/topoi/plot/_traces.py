@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from topoi.errors import ParameterError
 from topoi.evaluate.chains import burn_in_of, traces_of
 from topoi.plot._figure import COLOURS, GREY, PALE, SMALL, bare, check_axes, new_axes
 
@@ -16,6 +17,9 @@ def traces(estimator: Any, *, ax: Any = None) -> Any:
     The scale is that of the sweeps after the first quarter, which would flatten all that follows.
     """
     models = traces_of(estimator)
+    every = np.concatenate([trace for chains in models for trace in chains])
+    if not len(every):
+        raise ParameterError("estimator", "was stopped before its first evaluation: there is no trace to show")
     ax = new_axes(6.4, 3.4) if ax is None else check_axes(ax)
     many = sum(map(len, models)) > len(COLOURS)
     for number, chains in enumerate(models):
@@ -24,7 +28,6 @@ def traces(estimator: Any, *, ax: Any = None) -> Any:
             colour = COLOURS[(number if len(models) > 1 else chain) % len(COLOURS)]
             ax.plot(*trace.T, color=colour, linewidth=0.8 if many else 1.4, marker=".", markersize=3, label=name)
     burn_in = burn_in_of(estimator)
-    every = np.concatenate([trace for chains in models for trace in chains])
     last = every[:, 0].max()
     if burn_in < last:
         ax.axvspan(0, burn_in, color=PALE, alpha=0.45, linewidth=0, zorder=0)

@@ -60,25 +60,30 @@ def write_documents(
         dataset = replace(dataset, labels=None, ids=None)
     kind = choose(target, format, DOCUMENT_FORMATS, None)
     write = _WRITERS[kind]
-    if kind in ("jsonl", "mallet"):
-        if dataset.corpus.vocabulary is None:
-            raise FileError(f"{name_of(target)}: the documents have no vocabulary; write svmlight, uci or npz.")
-    elif dataset.corpus.vocabulary is not None:
+    words = dataset.corpus.vocabulary
+    if kind in ("jsonl", "mallet") and words is None:
+        raise FileError(f"{name_of(target)}: the documents have no vocabulary; write svmlight, uci or npz.")
+    beside: Any = None
+    lines = b""
+    if kind not in ("jsonl", "mallet") and words is not None:
         path = path_of(target)
         if vocabulary_file is None and path is None:
             raise ParameterError("vocabulary_file", f"is needed for the words: {kind} on a stream cannot hold them")
         beside = vocabulary_file if vocabulary_file is not None or path is None else vocabulary_path(path)
-        _write_vocabulary(dataset.corpus.vocabulary.tolist(), beside)
+        lines = _lines_of(words.tolist(), beside)
     with output(target) as stream:
         write(dataset, stream, name_of(target))
+    if beside is not None:  # last: not where the documents cannot be written
+        with output(beside) as stream:
+            stream.write(lines)
 
 
-def _write_vocabulary(words: list[str], path: Any) -> None:
+def _lines_of(words: list[str], path: Any) -> bytes:
+    """A vocabulary as a file has it, a word a line."""
     for column, word in enumerate(words):
         if not word or "\n" in word or "\0" in word or word.endswith("\r") or (not column and word[0] == "\ufeff"):
             raise FileError(f"{path}: the word {word!r} cannot stand on a line of its own; write jsonl.", str(path))
-    with output(path) as stream:
-        stream.write("".join(f"{word}\n" for word in words).encode("utf-8"))
+    return "".join(f"{word}\n" for word in words).encode("utf-8")
 
 
 def _counts(corpus: Corpus) -> Iterator[tuple[int, NDArray[Any], NDArray[Any]]]:
