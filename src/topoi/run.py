@@ -126,6 +126,7 @@ def run(
     for sweep in range(state.sweep + 1, schedule.n_sweeps + 1):
         kind = SAMPLERS[plan.sampler(sweep - 1, schedule.n_burn_in)]
         if sampler is None or type(sampler) is not kind:
+            sampler = None  # its tables go before those of the next are made
             sampler = kind(state, pool, **(plan.options or {}))
         before = time.perf_counter()
         info = sampler.sweep()
