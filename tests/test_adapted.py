@@ -20,7 +20,7 @@ class ToldError(Exception):
 def lessons(monkeypatch):
     """lessons(X, y, …): what a classifier would learn."""
 
-    def stop(self, lessons, seed):
+    def stop(self, lessons, seed, checkpoints=None):
         raise ToldError(lessons)
 
     monkeypatch.setattr(MedLDAClassifier, "_learn", stop)

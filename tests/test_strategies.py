@@ -180,14 +180,14 @@ def test_a_model_is_a_binary_classifier(strategy, train, test, monkeypatch):
     """The bytes of a classifier fitted on its two classes alone, with the model's seed."""
     given = {"n_chains": 2, "margin": None, "n_topics": 4, "n_sweeps": 8, "positive_weight": 1.0}
     model = quick(strategy=strategy, **given)
-    monkeypatch.setattr(model, "_new_seed", lambda: 77)
+    monkeypatch.setattr(model, "_new_seed", lambda *_: 77)
     model.fit(train.X, train.many)
     for number in (0, 3):
         rows, y = np.arange(200), (train.many == number).astype(int)
         if strategy == "ovo":
             rows, y = np.flatnonzero(np.isin(train.many, PAIRS[number])), train.many
         alone, seed = quick(**given), model_seed(77, number)
-        monkeypatch.setattr(alone, "_new_seed", lambda seed=seed: seed)
+        monkeypatch.setattr(alone, "_new_seed", lambda *_, seed=seed: seed)
         alone.fit(train.X[rows], y[rows])
         assert fitted_bytes(model.estimators_[number], test.X) == fitted_bytes(alone, test.X)
         assert model.estimators_[number].response_ == alone.response_

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, get_type_hints
@@ -33,15 +35,25 @@ def can_resume(order: Order) -> bool:
     return order.source != "-"
 
 
-def begin(order: Order, folder: Path) -> Checkpoints | None:
-    """Note the order, and say where its checkpoints go; None where they would be of no use."""
+@contextlib.contextmanager
+def begin(order: Order, folder: Path) -> Iterator[Checkpoints | None]:
+    """Note the order, and say where its checkpoints go; None where they would be of no use.
+
+    An error before the first checkpoint (a parameter, say) leaves nothing to go on with, and no note.
+    """
     from topoi._files import write_whole
     from topoi.checkpoint import Checkpoints
 
     if not can_resume(order):
-        return None
+        yield None
+        return
     write_whole(folder / UNFINISHED, (json.dumps(asdict(order), indent=2) + "\n").encode("utf-8"))
-    return Checkpoints(folder / CHECKPOINTS, every_seconds=order.checkpoint_seconds)
+    try:
+        yield Checkpoints(folder / CHECKPOINTS, every_seconds=order.checkpoint_seconds)
+    except Exception:
+        if not any((folder / CHECKPOINTS).rglob("sweep-*")):
+            forget(folder)
+        raise
 
 
 def forget(folder: Path) -> None:

@@ -111,7 +111,8 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
         lesson = answers if not len(test) else answers.take(train)
     speed = Speed()
     estimator = new_estimator(answers.kind, settings, sys.stderr.isatty() and not quiet, [stop, speed])
-    result = learn(estimator, corpus, lesson, begin(order, folder), stop)
+    with begin(order, folder) as checkpoints:
+        result = learn(estimator, corpus, lesson, checkpoints, stop)
     for message in result.warnings:
         note(f"Warning: {message}", quiet)
     about = {
