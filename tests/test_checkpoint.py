@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -14,8 +15,8 @@ import pytest
 from labelled import Documents
 from test_saved import answers
 
-from topoi import LDA, Checkpoints, MedLDAClassifier, MedLDARegressor, ParameterError
-from topoi.checkpoint import CheckpointError, CheckpointWarning, Journal
+from topoi import LDA, Checkpoints, MedLDAClassifier, MedLDARegressor, ParameterError, store
+from topoi.checkpoint import CLASSES, CheckpointError, CheckpointWarning, Journal
 from topoi.samplers import SAMPLERS
 from topoi.samples import Trace
 
@@ -132,6 +133,35 @@ def test_a_seed_that_was_drawn_is_kept(data, tmp_path):
         LDA(**QUICK | {"random_state": None}).fit(data.X, checkpoint=tmp_path)
 
 
+def test_a_random_state_that_is_no_number(data, tmp_path):
+    """It moves on with every draw; a fit that goes on has the seed that it had all the same."""
+    state = np.random.RandomState(3)
+    with pytest.raises(Killed):
+        LDA(**QUICK | {"random_state": state, "callbacks": killer(5)}).fit(data.X, checkpoint=tmp_path)
+    first, second = (LDA(**QUICK | {"random_state": state}).fit(data.X, checkpoint=tmp_path) for _ in range(2))
+    assert answers(first, data.X) == answers(second, data.X)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("every_seconds", value) for value in (-1, "5", None, np.nan, True)]
+    + [("every_sweeps", value) for value in (0, -3, 2.5, "5")]
+)  # fmt: skip
+def test_bad_intervals(name, value, tmp_path):
+    with pytest.raises(ParameterError, match=f"^{name}: must be"):
+        Checkpoints(tmp_path, **{name: value})
+
+
+@pytest.mark.parametrize("random_state", [0, None])
+def test_a_folder_that_cannot_be_made(random_state, data, tmp_path):
+    """Told before the first sweep, not when the first checkpoint is due."""
+    (tmp_path / "file").write_text("")
+    seen = []
+    model = LDA(**QUICK | {"random_state": random_state, "callbacks": [seen.append]})
+    with pytest.raises((CheckpointError, ParameterError), match="file"):
+        model.fit(data.X, checkpoint=tmp_path / "file")
+    assert not seen
+
+
 def test_a_finished_fit_is_not_run_again(data, tmp_path):
     first = LDA(**QUICK).fit(data.X, checkpoint=tmp_path)
     again = LDA(**QUICK | {"callbacks": killer(8)}).fit(data.X, checkpoint=tmp_path)
@@ -212,6 +242,33 @@ def test_damaged_checkpoint(damage, killed, data, tmp_path):
     assert answers(model, data.X) == answers(LDA(**QUICK).fit(data.X), data.X)
 
 
+LIES = {
+    "a topic that there is not": lambda point: {"z": np.full_like(point.z, 3)},
+    "too few tokens": lambda point: {"z": point.z[:-1]},
+    "topics of another type": lambda point: {"z": point.z.astype(np.uint32)},
+    "a negative prior": lambda point: {"alpha": -point.alpha},
+    "a prior of another length": lambda point: {"alpha": point.alpha[:-1]},
+    "no β": lambda point: {"beta": 0.0},
+    "a negative sweep": lambda point: {"sweep": -1},
+    "counts of another shape": lambda point: {"counts": point.counts[:-1]},
+    "shares of another shape": lambda point: {"shares": point.shares[:-1]},
+    "no shares": lambda point: {"shares": None},
+    "weights without labels": lambda point: {"eta": np.zeros((1, 3), np.float32)},
+    "samples of weights without labels": lambda point: {"weights": [np.zeros((1, 3), np.float32)]},
+    "half a trace": lambda point: {"trace_sweep": [*point.trace_sweep, 3]},
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_checkpoint_that_lies(lie, killed, data, tmp_path):
+    """With a checksum that fits: kernels would go by what it says, out of bounds."""
+    point = store.load(killed[1], CLASSES)
+    store.save(killed[1], dataclasses.replace(point, **LIES[lie](point)), CLASSES)
+    with pytest.warns(CheckpointWarning, match="does not hold a point of this run; an earlier checkpoint is used"):
+        model = LDA(**QUICK).fit(data.X, checkpoint=tmp_path)
+    assert answers(model, data.X) == answers(LDA(**QUICK).fit(data.X), data.X)
+
+
 def test_all_damaged(killed, data, tmp_path):
     for file in killed:
         file.write_bytes(b"")
@@ -265,16 +322,19 @@ def test_settled():
 
 PROGRAM = textwrap.dedent(
     """
-    import sys
-    import numpy as np
+    import os, signal, sys, threading
     from labelled import Documents
     from topoi import Checkpoints, MedLDAClassifier
 
+    folder, out, at, delay = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+
+    def watch(progress):
+        if progress.sweep == at:  # the end comes from another thread, at whatever moment
+            threading.Timer(delay, os.kill, (os.getpid(), signal.SIGKILL)).start()
+
     data = Documents(60, seed=3)
-    model = MedLDAClassifier(3, n_sweeps=400, n_samples=3, random_state=0, n_jobs=2)
-    model.callbacks = [lambda progress: print(progress.sweep, flush=True)]
-    model.fit(data.X, data.many, checkpoint=Checkpoints(sys.argv[1], every_sweeps=1))
-    model.save(sys.argv[2], documents=True)
+    model = MedLDAClassifier(3, n_sweeps=400, n_samples=3, random_state=0, n_jobs=2, callbacks=[watch])
+    model.fit(data.X, data.many, checkpoint=Checkpoints(folder, every_sweeps=1)).save(out)
     """
 )
 
@@ -284,25 +344,12 @@ def test_sigkill(tmp_path):
     """Killed three times at whatever moment; ends as if it had never been."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
 
-    def begin(folder, out):
-        command = [sys.executable, "-c", PROGRAM, str(folder), str(out)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    def run(folder, at, delay=0.0):
+        command = [sys.executable, "-c", PROGRAM, tmp_path / folder, tmp_path / f"{folder}.topoi", at, delay]
+        return subprocess.run([str(part) for part in command], env=environment, check=False).returncode
 
-    through = begin(tmp_path / "a", tmp_path / "through")
-    through.communicate()
-    assert through.returncode == 0
-    reached = 0
-    for more in (5, 40, 90):
-        process = begin(tmp_path / "b", tmp_path / "killed")
-        for line in process.stdout:
-            if int(line) >= reached + more:
-                break
-        process.send_signal(signal.SIGKILL)
-        reached = max(int(file.stem.split("-")[1]) for file in (tmp_path / "b").rglob("sweep-*.topoi"))
-        process.communicate()
-    assert 100 < reached < 400
-    last = begin(tmp_path / "b", tmp_path / "killed")
-    first_line = int(last.stdout.readline())
-    last.communicate()
-    assert first_line > 100
-    assert (tmp_path / "killed").read_bytes() == (tmp_path / "through").read_bytes()
+    assert run("through", -1) == 0
+    for at, delay in ((5, 0.001), (60, 0.004), (130, 0.007)):
+        assert run("killed", at, delay) == -signal.SIGKILL
+    assert run("killed", -1) == 0
+    assert (tmp_path / "killed.topoi").read_bytes() == (tmp_path / "through.topoi").read_bytes()

@@ -12,6 +12,7 @@ import json
 import time
 import warnings
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from topoi import store
 from topoi._files import write_whole
 from topoi._pool import Pool
 from topoi.errors import ParameterError, TopoiError
+from topoi.model import check_whole
 from topoi.samples import Samples, Trace
 from topoi.state import State
 from topoi.store import ModelError, Stored
@@ -46,9 +48,21 @@ class Checkpoints:
     every_seconds: float = 300.0
     every_sweeps: int | None = None
 
+    def __post_init__(self) -> None:
+        seconds: Any = self.every_seconds
+        if not isinstance(seconds, Real) or isinstance(seconds, bool) or not float(seconds) >= 0:
+            raise ParameterError("every_seconds", f"must be a number of at least 0, not {seconds!r}")
+        if self.every_sweeps is not None:
+            check_whole("every_sweeps", self.every_sweeps)
+
     def journal(self, name: str, fingerprint: str) -> Journal:
-        """The checkpoints of one chain."""
-        return Journal(Path(self.folder) / name, fingerprint, self.every_seconds, self.every_sweeps)
+        """The checkpoints of one chain; raises now, not when the first is due, if they cannot be written there."""
+        folder = Path(self.folder) / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CheckpointError(f"cannot make the folder {folder} for checkpoints ({error})") from error
+        return Journal(folder, fingerprint, self.every_seconds, self.every_sweeps)
 
     def seed(self, drawn: int) -> int:
         """The seed of the run in this folder; `drawn`, which is then noted, if there is none yet."""
@@ -56,10 +70,13 @@ class Checkpoints:
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, json.dumps(drawn).encode())
-            return drawn
-        except ValueError:
+            found = drawn
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(path, json.dumps(drawn).encode())
+            except OSError as error:
+                raise CheckpointError(f"cannot write {path} ({error})") from error
+        except (OSError, ValueError):
             found = None
         if not isinstance(found, int):
             raise ParameterError("checkpoint", f"{path} is damaged; remove the folder to begin anew")
@@ -83,6 +100,27 @@ class Point:
     weights: list[NDArray[np.float32]]
     trace_sweep: list[int]
     trace_log_joint: list[float]
+
+    def belongs_to(self, state: State) -> bool:
+        """Whether it can be a point of the chain of `state`: kernels go by what it says without looking."""
+        n_topics, s = state.n_topics, state.supervision
+        counts_shape = (state.corpus.n_words, n_topics)
+        return bool(
+            self.z.shape == state.z.shape
+            and self.z.dtype == state.z.dtype
+            and (not len(self.z) or self.z.max() < n_topics)
+            and self.alpha.shape == (n_topics,)
+            and ((self.alpha > 0) & (self.alpha < np.inf)).all()
+            and 0 < self.beta < np.inf
+            and self.sweep >= 0
+            and (self.eta is None if s is None else self.eta is not None and self.eta.shape == s.eta.shape)
+            and all((matrix is None) == (self.n_samples == 0) for matrix in (self.counts, self.last, self.shares))
+            and all(matrix is None or matrix.shape == counts_shape for matrix in (self.counts, self.last))
+            and (self.shares is None or self.shares.shape == (state.corpus.n_documents, n_topics))
+            and len(self.weights) == (0 if s is None else self.n_samples)
+            and all(s is not None and sample.shape == (s.n_tasks, n_topics) for sample in self.weights)
+            and len(self.trace_sweep) == len(self.trace_log_joint)
+        )
 
 
 CLASSES = {"Point": Stored(Point)}
@@ -114,7 +152,6 @@ class Journal:
         )  # fmt: skip
         path = self.folder / f"sweep-{state.sweep:09d}.topoi"
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
             store.save(path, point, CLASSES)
         except OSError as error:
             good = self.files()
@@ -130,15 +167,9 @@ class Journal:
 
     def resume(self, state: State, samples: Samples, trace: Trace, pool: Pool) -> None:
         """Bring state, samples and trace to the last checkpoint; leave them as they are if there is none."""
-        point = self._last()
+        point = self._last(state)
         if point is None:
             return
-        if point.fingerprint != self.fingerprint:
-            raise ParameterError(
-                "checkpoint",
-                f"{self.folder} holds a run of other documents, labels or settings; "
-                "name another folder, or remove this one to begin anew",
-            )
         state.z[:] = point.z
         state.alpha, state.beta, state.sweep = point.alpha, point.beta, point.sweep
         samples.n, samples.counts, samples.last = point.n_samples, point.counts, point.last
@@ -151,12 +182,22 @@ class Journal:
             state.supervision.eta[:] = point.eta
             state.supervision.refresh(state, pool)
 
-    def _last(self) -> Point | None:
+    def _last(self, state: State) -> Point | None:
+        """The last checkpoint that can be used; those that cannot are told of."""
         for path in reversed(self.files()):
             try:
                 point = store.load(path, CLASSES)
-                if isinstance(point, Point):
-                    return point
+                if not isinstance(point, Point):
+                    raise ModelError(f"{path}: is no checkpoint")
+                if point.fingerprint != self.fingerprint:
+                    raise ParameterError(
+                        "checkpoint",
+                        f"{self.folder} holds a run of other documents, labels or settings; "
+                        "name another folder, or remove this one to begin anew",
+                    )
+                if not point.belongs_to(state):
+                    raise ModelError(f"{path}: does not hold a point of this run")
+                return point
             except ModelError as error:
                 warnings.warn(f"{error}; an earlier checkpoint is used", CheckpointWarning, stacklevel=6)
         return None

@@ -227,7 +227,8 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         except (ValueError, TypeError) as error:
             raise ParameterError("random_state", str(error)) from error
         # Without a number for a random state, a run that goes on must find the one that it had.
-        return drawn if checkpoints is None or self.random_state is not None else checkpoints.seed(drawn)
+        fixed = isinstance(self.random_state, numbers.Integral)
+        return drawn if checkpoints is None or fixed else checkpoints.seed(drawn)
 
     def _check_parameters(self) -> None:
         for name in ("n_topics", "n_chains", "infer_sweeps"):

@@ -81,9 +81,7 @@ def to_compare(kind: str | None, classes: list[Any], data: Dataset) -> Known | N
         raise ParameterError("label", "the model predicts labels, not numbers; name their column")
     known = by_text(classes)
     if kind == "several":
-        lists = [
-            labels if labels is None or isinstance(labels, list) else [labels] for labels in plain_list(data.labels)
-        ]
+        lists = as_lists(data.labels)
         rows = np.flatnonzero(~mask)
         foreign = sum(any(str(label) not in known for label in labels or ()) for labels in lists)
         return Known(rows, indicators(lists, classes)[rows], foreign) if len(rows) else None
