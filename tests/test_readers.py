@@ -2,104 +2,27 @@
 
 from __future__ import annotations
 
-import bz2
-import csv
 import gzip
 import io
-import json
-import lzma
 import os
 import sys
 import threading
 import tracemalloc
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scipy import sparse
+from reader_files import COMPRESS, FILES, LABELS, RECORDS, TEXTS, as_parquet, bag, expected, jsonl, read, write_folder
 from sklearn.feature_extraction.text import CountVectorizer
+from test_corpus import assert_same
 
-from topoi import _compressed
 from topoi.corpus import Corpus
-from topoi.errors import CorpusError, FileError, ParameterError
-from topoi.readers import FORMATS, Dataset, _tokens, format_of, read_documents
+from topoi.errors import FileError, ParameterError
+from topoi.readers import FORMATS, _tokens, format_of, read_documents
 
-TEXTS = [
-    "The cat sat on the mat.",
-    "",
-    "Ein Kätzchen, das\tschläft!",
-    'She said "no", twice.',
-    "a b cc I",
-    "mat MAT cat 42",
-]
-LABELS = ["animal", "none", "animal", "speech", "none", "animal"]
 QUICK = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
-zstd = _compressed._zstd("tests")
-COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress, ".zst": zstd.compress}
-
-
-def read(data: bytes | str, **options) -> Dataset:
-    data = data.encode() if isinstance(data, str) else data
-    return read_documents(io.BytesIO(data), **options)
-
-
-def jsonl(records) -> bytes:
-    return "".join(json.dumps(record) + "\n" for record in records).encode()
-
-
-def as_csv(rows, delimiter=",") -> bytes:
-    file = io.StringIO(newline="")
-    csv.writer(file, delimiter=delimiter).writerows(rows)
-    return file.getvalue().encode()
-
-
-def as_parquet(**columns) -> bytes:
-    file = io.BytesIO()
-    pq.write_table(pa.table(columns), file)
-    return file.getvalue()
-
-
-def write_folder(root):
-    for i, (text, label) in enumerate(zip(TEXTS, LABELS, strict=True)):
-        (root / label).mkdir(exist_ok=True, parents=True)
-        (root / label / f"{i}.txt").write_text(text, "utf-8")
-    (root / ".hidden").write_bytes(b"\0")
-    return root
-
-
-def bag(corpus: Corpus) -> list[list[str]]:
-    return [[corpus.vocabulary[w] for w in corpus.document(d)] for d in range(corpus.n_documents)]
-
-
-def assert_same(a: Corpus, b: Corpus) -> None:
-    np.testing.assert_array_equal(a.words, b.words)
-    np.testing.assert_array_equal(a.doc_ptr, b.doc_ptr)
-    assert a.n_words == b.n_words
-    assert (a.vocabulary is None) == (b.vocabulary is None)
-    if a.vocabulary is not None:
-        assert a.vocabulary.tolist() == b.vocabulary.tolist()
-
-
-def expected(**options) -> Corpus:
-    vectorizer = CountVectorizer(**options)
-    X = vectorizer.fit_transform(TEXTS)
-    return Corpus.from_counts(X, vectorizer.get_feature_names_out())
-
-
-RECORDS = [{"nr": i, "text": text, "label": label} for i, (text, label) in enumerate(zip(TEXTS, LABELS, strict=True))]
-ROWS = [["nr", "label", "text"]] + [[r["nr"], r["label"], r["text"]] for r in RECORDS]
-FILES = {
-    "txt": ("\n".join(TEXTS).encode(), {}),
-    "jsonl": (jsonl(RECORDS), {"label": "label", "id": "nr"}),
-    "csv": (as_csv(ROWS), {"label": "label", "id": "nr"}),
-    "tsv": (as_csv(ROWS, "\t"), {"label": "label", "id": "nr"}),
-    "parquet": (as_parquet(nr=list(range(6)), text=TEXTS, label=LABELS), {"label": "label", "id": "nr"}),
-    "mallet": ("".join(f"{r['nr']} {r['label']}\t{r['text']}\n" for r in RECORDS).encode(), {}),
-}
 SUFFIXES = [(name, suffix) for name in FILES for suffix in COMPRESS]
 
 
@@ -431,82 +354,3 @@ def test_memory_is_that_of_the_corpus(tmp_path, monkeypatch):
     assert corpus.n_tokens == 240_000
     assert path.stat().st_size > 5e6
     assert peak < 1.2 * corpus.words.nbytes + 1e6  # the rest: a piece, buffers, the vocabulary
-
-
-# Counts
-
-TABLE = np.array([[0, 2, 1, 0], [0, 0, 0, 0], [3, 0, 0, 1]])
-COUNTS = Corpus.from_counts(TABLE)
-UCI = "3\n4\n4\n1 2 2\n1 3 1\n3 1 3\n3 4 1\n"
-
-
-def npz(matrix) -> bytes:
-    file = io.BytesIO()
-    sparse.save_npz(file, matrix)
-    return file.getvalue()
-
-
-def test_count_formats():
-    assert_same(read(UCI, format="uci").corpus, COUNTS)
-    assert_same(read("1 2:2 3:1\n2\n1 1:3 4:1\n", format="svmlight").corpus, COUNTS)
-    assert_same(read("1 1:2 2:1\n2\n1 3:1.0 0:3e0 # x\n\n# y\n", format="svmlight", first_index=0).corpus, COUNTS)
-    for make in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array):
-        assert_same(read(npz(make(TABLE)), format="npz").corpus, COUNTS)
-
-
-def test_labels_of_svmlight():
-    assert read("+1 1:1\n-1 2:1\n1.0 1:1", format="svmlight").labels.tolist() == [1, -1, 1]
-    assert read("1,3 1:1\n2 qid:7 2:1\n 4:1", format="svmlight").labels == [[1, 3], [2], []]
-    assert read("1 1:1\n2:1", format="svmlight").labels.tolist() == [1, None]
-    assert read("1\t1:1\t2:2\n2:1", format="svmlight").corpus.n_tokens == 4
-    assert read("1:1\n2:1", format="svmlight").labels is None
-    assert read("1 1:1\n2:1", format="svmlight", label_separator=",").labels == [[1], []]
-
-
-def test_a_repeated_index_is_summed():
-    assert read("1 2:1 1:1 2:3", format="svmlight").corpus.words.tolist() == [0, 1, 1, 1, 1]
-
-
-@pytest.mark.parametrize("name", ["docword.x.txt", "docword.x.txt.gz", "x.svm.gz", "x.npz"])
-def test_vocabulary_beside_the_counts(name, tmp_path):
-    content = {"docw": UCI.encode(), "x.sv": b"1 2:2 3:1\n2\n1 1:3\n"}.get(name[:4]) or npz(sparse.csr_array(TABLE))
-    path = tmp_path / name
-    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-    (tmp_path / ("vocab.x.txt" if name.startswith("doc") else "x.vocab.txt")).write_text("d\nc\nb\na\n", "utf-8")
-    corpus = read_documents(path).corpus
-    assert corpus.vocabulary.tolist() == ["d", "c", "b", "a"]
-    assert bag(corpus)[0] == ["c", "c", "b"]
-    known = read_documents(path, vocabulary=["b", "x", "c"]).corpus  # matched by word
-    assert bag(known)[0] == ["b", "c", "c"]
-    assert known.vocabulary.tolist() == ["b", "x", "c"]
-    assert known.n_dropped == corpus.n_tokens - 3
-    pruned = read_documents(path, stop_words=["c"], max_features=1).corpus
-    assert pruned.vocabulary.tolist() == ["d"]
-    (tmp_path / "other").write_text("e\nf\ng\nh\n", "utf-8")
-    assert read_documents(path, vocabulary_file=tmp_path / "other").corpus.vocabulary.tolist() == list("efgh")
-
-
-def test_counts_without_names():
-    corpus = read("1 2:2", format="svmlight", vocabulary=["a", "b", "c"]).corpus
-    assert bag(corpus) == [["b", "b"]]
-    with pytest.raises(FileError, match="2 columns, but the vocabulary has 1"):
-        read("1 2:2", format="svmlight", vocabulary=["a"])
-    with pytest.raises(ParameterError, match="no vocabulary file"):
-        read("1 2:2", format="svmlight", min_df=2)
-
-
-def test_uci_blocks(monkeypatch):
-    from topoi.readers import uci
-
-    rng = np.random.default_rng(0)
-    table = rng.poisson(0.3, (200, 50))
-    table[3:7] = table[-3:] = 0
-    cells = [f"{d + 1} {w + 1} {table[d, w]}\n" for d, w in np.argwhere(table)]
-    content = f"200\n50\n{len(cells)}\n{''.join(cells)}"
-    monkeypatch.setattr(uci, "BLOCK", 37)
-    assert_same(read(content, format="uci").corpus, Corpus.from_counts(table))
-
-
-def test_a_repr():
-    assert repr(read("xx yy", format="txt")) == "Dataset(1 documents, 2 words, 2 tokens)"
-    assert issubclass(FileError, CorpusError)

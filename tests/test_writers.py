@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
-from test_readers import assert_same
+from test_corpus import assert_same
 
 from topoi._files import writing_whole
 from topoi.corpus import Corpus
