@@ -85,6 +85,12 @@ def arxiv() -> Labelled:
 
 
 @cache
+def arxiv_large() -> Labelled:
+    """538,000 arXiv abstracts, 150 labels, several per document."""
+    return _several("arxiv_588k", "arXiv, 537,875 abstracts for training and 49,983 for the test, 150 labels")
+
+
+@cache
 def hotels() -> Labelled:
     """Hotel reviews and their overall rating."""
     folder = data_folder() / "hotel_reviews"

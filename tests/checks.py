@@ -37,7 +37,11 @@ def options(kind):
         return [*alone, {"n_mh": 2, "composition": "cycle"}] if kind.exact else alone
     if kind.draw == "mh":
         return [{"n_mh": 1}]
-    if kind.factor in ("dirichlet", "delayed"):
+    if "dense_share" in kind.options:  # no dense rows, some, all
+        few = {"dense_up_to": 0} if "dense_up_to" in kind.options else {}
+        rows = [few | {"dense_share": share} for share in (0, 1, 1000)]
+        return [{"dense_up_to": 256}, *rows] if few else rows
+    if kind.factor == "dirichlet":
         return [{"dense_up_to": 256}, {"dense_up_to": 0}]
     if kind.factor == "urn":
         return [{"look_up": 4}, {"look_up": 0}]

@@ -31,6 +31,25 @@ MUTANTS = {
         "            pass\n"),
     "sparse: row not sorted after a decrement": (
         "sparse", "topoi.rows", "    if x < ONE:", "    if x < 0:"),
+    "split: lists not updated": (
+        "split", f"{S}._split", "                    size[w] = put_one(topics, counts, start[w], size[w], new)\n",
+        "                    pass\n"),
+    "split: dense rows not updated": (
+        "split", f"{S}._split", "                    table[row, old] -= one\n", "                    pass\n"),
+    "split: a topic that is used up stays in the list": (
+        "split", "topoi.split", "    if counts[j] > 0:\n        return n\n", "    return n\n"),
+    "split: coefficients not settled after a move": (
+        "split", f"{S}._split", "            mass = settle(new, n_d, alpha, scale, c, mass)\n", ""),
+    "split: coefficients not settled after a document": (
+        "split", f"{S}._split", "            n_d[z[i]] = 0\n            mass = settle(z[i], n_d, alpha, scale, c, mass)\n",
+        "            n_d[z[i]] = 0\n"),
+    "split: bucket of the prior without β": (
+        "split", f"{S}._split", "u = uniform(stream) * (word_mass + beta * mass)",
+        "u = uniform(stream) * (word_mass + mass)"),
+    "delayed with lists: the token not taken out of the document": (
+        "delayed", f"{S}._split", "            n_d[old] -= one\n", ""),
+    "delayed with lists: the counts move": (
+        "delayed", f"{S}.delayed", "first, last, stream, live=False)\n        if state", "first, last, stream, live=True)\n        if state"),
     "fast: bound too small": (
         "fast", f"{S}.fast", "rest = np.sqrt(rest) * norm_c", "rest = np.sqrt(rest) * norm_c * 0.3"),
     "fast: correction segment from the wrong end": (

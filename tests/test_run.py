@@ -99,7 +99,7 @@ def test_auto(count, n_topics):
     plan = make_plan("auto", corpus, n_topics)
     assert SAMPLERS[plan.sampling].exact
     assert SAMPLERS[plan.burn_in].parallel
-    if count == 1000:
+    if count == 1000 and n_topics <= 1024:  # with 70,000, drawing φ would cost more than the sweep
         assert SAMPLERS[plan.sampling].parallel
     unused = Corpus(corpus.words, corpus.doc_ptr, 10_000)  # words that never occur change nothing
     assert make_plan("auto", unused, n_topics) == plan

@@ -11,6 +11,7 @@ import numpy as np
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.samplers import SAMPLERS
+from topoi.split import SPLIT_ABOVE
 
 
 @dataclass(frozen=True)
@@ -33,25 +34,23 @@ class Plan:
 # Nanoseconds measured on 20 Newsgroups, one core of an AMD EPYC (docs/performance.md).
 NS_PER_GAMMA = 40.0  # one entry of a Dirichlet φ
 NS_PER_TOKEN = 65.0  # a dense draw: so much for the token …
-NS_PER_TOPIC = 0.28  # … and so much for each topic
+NS_PER_TOPIC = 0.28  # … and so much for each topic, as long as all are weighed
 # Drawing φ may add this share to a sweep before a sequential kernel is the better buy, threads or not.
 WORTH_PARALLEL = 0.5
-# From here on the word's and the document's topics are so few of all that walking them beats weighing all.
-SPARSE_FROM = 1024
 
 
 def auto(corpus: Corpus, n_topics: int, supervised: bool = False) -> Plan:
     """The plan for a corpus and a number of topics.
 
     Burn-in with delayed counts: parallel, and the quickest per second to a good model. Then an exact kernel: `partial`,
-    which is parallel, where the corpus is large enough to pay for drawing φ; else `collapsed`, or `sparse` for very
-    many topics. The number of threads has no say: the bytes of a fit would then depend on it.
+    which is parallel, where the corpus is large enough to pay for drawing φ; else `collapsed`, or `split` for many
+    topics. The number of threads has no say: the bytes of a fit would then depend on it.
     """
-    z_cost = corpus.n_tokens * (NS_PER_TOKEN + NS_PER_TOPIC * n_topics)
+    z_cost = corpus.n_tokens * (NS_PER_TOKEN + NS_PER_TOPIC * min(n_topics, SPLIT_ABOVE))
     phi_cost = np.count_nonzero(corpus.word_counts) * n_topics * NS_PER_GAMMA
     if phi_cost < WORTH_PARALLEL * z_cost:
         return Plan("delayed", "partial")
-    return Plan("delayed", "collapsed" if n_topics < SPARSE_FROM or supervised else "sparse")
+    return Plan("delayed", "collapsed" if n_topics <= SPLIT_ABOVE or supervised else "split")
 
 
 def check_sampler(name: str, supervised: bool = False, options: Mapping[str, Any] | None = None) -> None:

@@ -14,12 +14,14 @@ from topoi.samplers.light_published import LightPublished
 from topoi.samplers.partial import Partial
 from topoi.samplers.polya_urn import PolyaUrn
 from topoi.samplers.sparse import Sparse
+from topoi.samplers.split import Split
 
 SAMPLERS: dict[str, type[Sampler]] = {
     sampler.name: sampler
     for sampler in (
         Collapsed,
         Sparse,
+        Split,
         Fast,
         FastCubic,
         Alias,

@@ -1,0 +1,87 @@
+"""Rows of counts in two kinds: dense, and short lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import random_counts
+
+from topoi._pool import Pool
+from topoi.corpus import Corpus
+from topoi.samplers import SAMPLERS
+from topoi.samplers._split import add_up
+from topoi.split import SplitRows, put_one, take_one
+from topoi.state import new_state, topic_counts
+
+CORPUS = Corpus.from_counts(random_counts(60, 40, 30, seed=3))
+K = 21
+
+
+def state(base=None):
+    return new_state(CORPUS, np.full(K, 0.1), 0.05, 7, base)
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 5, 8, 23])
+def test_running_sums_of_a_list(n, real):
+    rng = np.random.default_rng(n)
+    topics = rng.permutation(40).astype(np.uint16)
+    counts, c = rng.integers(1, 9, 40).astype(real), rng.random(40).astype(real)
+    below = np.zeros(40, real)
+    total = add_up(topics, counts, 5, n, c, below)
+    expected = np.cumsum(c[topics[5 : 5 + n]].astype(float) * counts[5 : 5 + n])
+    np.testing.assert_allclose(below[:n], expected, rtol=1e-6 if real is np.float32 else 1e-14)
+    assert total == (below[n - 1] if n else 0)
+
+
+@pytest.mark.parametrize("with_base", [False, True])
+@pytest.mark.parametrize("share", [0, 1, 2, 8, 1000])
+def test_rows_hold_the_counts(share, with_base):
+    base = np.random.default_rng(1).integers(0, 3, (CORPUS.n_words, K)) * 1.0 if with_base else None
+    made = state(base)
+    rows = SplitRows.empty(made, share)
+    for _ in range(2):  # filled again, nothing of before is left
+        rows.fill(made, Pool(2))
+        expected = topic_counts(made)[0] + (0 if base is None else base)
+        np.testing.assert_array_equal(rows.to_dense(K), expected)
+        np.testing.assert_array_equal(rows.n_k[:K], expected.sum(0))
+        np.testing.assert_array_equal(rows.size, (expected > 0).sum(1))
+        np.testing.assert_array_equal(rows.dense >= 0, (rows.size > 0) & (rows.size * share >= K))
+        made.z[:] = np.random.default_rng(2).integers(0, K, len(made.z))
+
+
+def test_a_list_gains_and_loses_topics():
+    rng = np.random.default_rng(0)
+    topics, counts, kept = np.zeros(12, np.uint16), np.zeros(12, np.float32), np.zeros(9, int)
+    n = 0
+    for _ in range(2000):
+        k = int(rng.integers(9))
+        if kept[k] and rng.random() < 0.55:
+            n = take_one(topics, counts, 2, n, k)
+            kept[k] -= 1
+        elif kept.sum() < 40:
+            n = put_one(topics, counts, 2, n, k)
+            kept[k] += 1
+        found = np.zeros(9, int)
+        found[topics[2 : 2 + n]] = counts[2 : 2 + n]
+        np.testing.assert_array_equal(found, kept)
+        assert n == np.count_nonzero(kept)
+
+
+def test_the_number_of_bytes_is_bounded_by_tokens_not_by_topics():
+    many = new_state(CORPUS, np.full(20_000, 0.01), 0.05, 7)
+    rows = SplitRows.empty(many)
+    assert rows.table.size == 0
+    assert len(rows.topics) == CORPUS.n_tokens
+
+
+@pytest.mark.parametrize("name", ["split", "delayed"])
+def test_many_topics_end_to_end(name):
+    """A topic that no token has can still be drawn, by the prior's bucket."""
+    many = new_state(CORPUS, np.full(600, 0.5), 0.05, 7)
+    many.z[:] = 0
+    sampler = SAMPLERS[name](many)
+    sampler.sweep()
+    assert len(np.unique(many.z)) > 50
+    sampler.begin()
+    np.testing.assert_array_equal(sampler.rows.to_dense(600), topic_counts(many)[0])
