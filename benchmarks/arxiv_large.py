@@ -30,6 +30,7 @@ class Log:
         self.cpu, self.wall = time.process_time(), time.perf_counter()
 
     def __call__(self, progress: Any) -> None:
+        """Called after every sweep."""
         cpu, wall = time.process_time(), time.perf_counter()
         self.sweeps = [entry for entry in self.sweeps if entry["sweep"] < progress.sweep]
         self.sweeps.append({"sweep": progress.sweep, "cpu": cpu - self.cpu, "wall": wall - self.wall})

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from benchmarks import report
 from benchmarks.harness import Results, Stopwatch, alone, measure, options, pin, versions
 from benchmarks.labelled import newsgroups
+from benchmarks.slda import signs, slda_accuracy, slda_model, slda_train
 from topoi import MedLDAClassifier
 from topoi._pool import Pool
 from topoi.corpus import Corpus
@@ -36,7 +37,7 @@ CONTESTANTS: dict[str, tuple[str, dict[str, Any], int, int]] = {
 START = 15  # sweeps of `delayed` before anything is timed
 SWEEPS = 3
 PEER, OURS = "tomotopy SLDAModel", "topoi MedLDAClassifier"
-PEER_SWEEPS, OUR_SWEEPS, PEER_TOPICS = 50, 20, 20
+PEER_SWEEPS, OUR_SWEEPS, PEER_TOPICS = 50, 15, 20
 
 
 def main() -> None:
@@ -71,11 +72,6 @@ def main() -> None:
 @cache
 def corpus() -> Corpus:
     return Corpus.from_counts(newsgroups().X)
-
-
-def signs(y: NDArray[Any]) -> NDArray[np.float64]:
-    """+1 for the class of a document, −1 for the others."""
-    return np.where(y[:, None] == np.unique(y)[None, :], 1.0, -1.0)
 
 
 def supervised(n_topics: int, part: int, n_gibbs: int, seed: int = 0) -> State:
@@ -124,21 +120,12 @@ def ours(n_topics: int, seed: int) -> tuple[float, float, float]:
 
 
 def tomotopy_slda(n_topics: int, seed: int) -> tuple[float, float, float]:
-    import tomotopy
-
-    data = newsgroups()
-    targets = (signs(data.y) > 0).astype(float)
-    model = tomotopy.SLDAModel(k=n_topics, vars="b" * targets.shape[1], alpha=6.4 / n_topics, eta=0.01, seed=seed + 1)
-    train, test = Corpus.from_counts(data.X), Corpus.from_counts(data.X_test, allow_empty=True)
-    for d in range(train.n_documents):
-        model.add_doc([str(w) for w in train.document(d)] or ["–"], y=targets[d].tolist())
+    model = slda_model(n_topics, seed)
     with (training := Stopwatch()):
-        model.train(PEER_SWEEPS, workers=1, parallel=tomotopy.ParallelScheme.NONE)
-    documents = [model.make_doc([str(w) for w in test.document(d)] or ["–"]) for d in range(test.n_documents)]
+        slda_train(model, PEER_SWEEPS)
     with (testing := Stopwatch()):
-        model.infer(documents, workers=1, parallel=tomotopy.ParallelScheme.NONE, together=True)
-        chosen = np.array([np.argmax(model.estimate(document)) for document in documents])
-    return training.seconds, testing.seconds, float(np.mean(chosen == data.y_test))
+        accuracy = slda_accuracy(model)
+    return training.seconds, testing.seconds, accuracy
 
 
 def best(results: Results, name: str, n_topics: int, key: str) -> float:

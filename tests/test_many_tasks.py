@@ -8,12 +8,12 @@ from copies import interpreted
 from tilted_checks import COMPILED, check_coordinate, interpreted_core, small_problem
 
 from topoi._pool import Pool
-from topoi._simd import pad
+from topoi._simd import LANES, pad
 from topoi.design import design_of
 from topoi.samplers._tilted import difference
-from topoi.weights import TASKS_AT_A_TIME, draw_coordinate, fill_scores
+from topoi.weights import draw_coordinate, fill_scores
 
-MANY = 2 * TASKS_AT_A_TIME + 3
+MANY = 2 * LANES + 3
 
 
 def check_difference(difference, n_tasks):
@@ -60,7 +60,7 @@ def test_mutant_of_the_difference_is_caught(mutant):
         check_difference(plain_difference([MUTANTS[mutant]]), 11)
 
 
-@pytest.mark.parametrize("n_tasks", [TASKS_AT_A_TIME, TASKS_AT_A_TIME + 1, MANY])
+@pytest.mark.parametrize("n_tasks", [LANES, LANES + 1, MANY])
 def test_coordinate_draws(n_tasks):
     check_coordinate(COMPILED, 2, n_tasks=n_tasks)
 

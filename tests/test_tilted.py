@@ -368,7 +368,7 @@ def test_geweke_sees_a_wrong_prior(prior_draws):
 
 # ---- Mutants -------------------------------------------------------------------------------------------------------
 
-T, W, R = "topoi.samplers._tilted", "topoi.weights", "topoi.responses"
+T, W, R, L = "topoi.samplers._tilted", "topoi.weights", "topoi.responses", "topoi._lanes"
 
 
 @functools.cache
@@ -419,7 +419,7 @@ MUTANTS = {
     "larger part's table not scaled up": (
         tilt(), T, "(1.0 if inside == 1 else n / (n - inside))", "1.0"),
     "ω over N, not N²": (tilt(), T, "omega[task] / (np.float64(n) * n)", "omega[task] / n"),
-    "square of the weight forgotten": (tilt(), T, "curve[k] += weight * (eta[task, k] * eta[task, k])", "curve[k] += 0.0 * weight"),
+    "square of the weight forgotten": (tilt(), T, "    add_weighted_squares(eta, (0.5 * b).astype(curve.dtype), curve)\n", ""),
     "tilt left over for a document without a label": (
         tilt("collapsed", tiny=APART, together=True), T, "            tilt[:] = 1.0\n", ""),
     "live scale without the tilt": (
@@ -443,8 +443,8 @@ MUTANTS = {
         response("logistic"), f"{R}.logistic", "polya_gamma(stream, c, f", "polya_gamma(stream, cost, f"),
     "squared: weight forgotten": (
         response("squared"), f"{R}.squared", "self.cost * weight[rows]", "self.cost * (weight[rows] > 0)"),
-    "coordinate: own part not removed": (coordinate, W, "(f[d, task] - old[task] * x)", "f[d, task]"),
-    "coordinate: scores not kept": (coordinate, W, "f[d, task] += change[task] * x", "f[d, task] += 0.0"),
+    "coordinate: own part not removed": (coordinate, L, "(f[d] - old * x)", "f[d]"),
+    "coordinate: scores not kept": (coordinate, W, "            spread(start[k], start[k + 1], doc, share, f, change)\n", ""),
     "coordinate: variance for deviation": (
         coordinate, W, "normal(streams[task]) / math.sqrt(precision[task])", "normal(streams[task]) / precision[task]"),
     "coordinate: prior forgotten": (coordinate, W, "                precision[task] = nu\n", "                precision[task] = 1e-9\n"),

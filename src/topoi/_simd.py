@@ -97,17 +97,21 @@ def _item(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return cgutils.get_item_pointer(context, builder, signature.args[0], array, index, wraparound=False)
 
 
+def _prefetch_address(builder: Any, address: Any) -> None:
+    """Code that brings the cache line of an address in, to be read."""
+    from llvmlite import ir
+    from numba.core import cgutils
+
+    i32 = ir.IntType(32)
+    function_type = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
+    function = builder.module.declare_intrinsic("llvm.prefetch", [cgutils.voidptr_t], function_type)
+    builder.call(function, [builder.bitcast(address, cgutils.voidptr_t), i32(0), i32(3), i32(1)])
+
+
 @intrinsic
 def _prefetch(typing_context: Any, array: Any, row: Any, column: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        from llvmlite import ir
-        from numba.core import cgutils
-
-        i32 = ir.IntType(32)
-        address = builder.bitcast(_item(context, builder, signature, args), cgutils.voidptr_t)
-        function_type = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [cgutils.voidptr_t], function_type)
-        builder.call(function, [address, i32(0), i32(3), i32(1)])
+        _prefetch_address(builder, _item(context, builder, signature, args))
         return context.get_dummy_value()
 
     return types.void(array, row, column), codegen

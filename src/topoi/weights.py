@@ -20,44 +20,41 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from topoi._jit import kernel
+from topoi._lanes import gather, spread
 from topoi._pool import Pool
 from topoi._rng import WEIGHTS, new_stream, normal
+from topoi._simd import LANES
 from topoi.design import Design
 
-TASKS_AT_A_TIME = 16
+
+def by_sixteen(values: NDArray[Any], first: int, dtype: Any) -> NDArray[Any]:
+    """Columns first … first + 15 as an array of their own; where there are fewer, zeros take their place."""
+    found = values[:, first : first + LANES]
+    out = np.zeros((len(values), LANES), dtype)
+    out[:, : found.shape[1]] = found
+    return out
 
 
 @kernel
 def coordinate_passes(
     start: Any, doc: Any, share: Any, eta: Any, f: Any, kappa: Any, omega: Any, nu: Any, n_gibbs: Any, streams: Any
 ) -> None:
-    """`n_gibbs` passes over the weights eta (K, tasks) of some tasks; updates eta and the scores f (documents, tasks).
+    """`n_gibbs` passes over the weights eta (K, 16) of sixteen tasks; updates eta and the scores f (documents, 16).
 
     Tasks are the inner loop: they do not see each other, and their numbers are neighbours in memory.
     """
-    n_tasks = eta.shape[1]
-    precision, b, old, change = np.zeros(n_tasks), np.zeros(n_tasks), np.zeros(n_tasks), np.zeros(n_tasks)
+    precision, b, old, change = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
     for _ in range(n_gibbs):
         for k in range(start.shape[0] - 1):
-            for task in range(n_tasks):
+            for task in range(LANES):
                 old[task] = eta[k, task]
                 precision[task] = nu
                 b[task] = 0.0
-            for j in range(start[k], start[k + 1]):
-                d = doc[j]
-                x = np.float64(share[j])
-                for task in range(n_tasks):
-                    w = np.float64(omega[d, task])
-                    precision[task] += w * x * x
-                    b[task] += x * (kappa[d, task] - w * (f[d, task] - old[task] * x))
-            for task in range(n_tasks):
+            gather(start[k], start[k + 1], doc, share, omega, kappa, f, old, precision, b)
+            for task in range(streams.shape[0]):
                 eta[k, task] = b[task] / precision[task] + normal(streams[task]) / math.sqrt(precision[task])
                 change[task] = np.float64(eta[k, task]) - old[task]
-            for j in range(start[k], start[k + 1]):
-                d = doc[j]
-                x = np.float64(share[j])
-                for task in range(n_tasks):
-                    f[d, task] += change[task] * x
+            spread(start[k], start[k + 1], doc, share, f, change)
 
 
 def draw_coordinate(
@@ -68,26 +65,23 @@ def draw_coordinate(
     n_topics = len(design.start) - 1
 
     def work(first: int) -> None:
-        tasks = slice(first, first + TASKS_AT_A_TIME)
-        by_topic = np.ascontiguousarray(eta[tasks, :n_topics].T)
-        streams = np.array([new_stream(seed, WEIGHTS, sweep, task) for task in range(len(eta))[tasks]])
-        score = f[:, tasks].astype(np.float64)
+        tasks = range(len(eta))[first : first + LANES]
+        by_topic = by_sixteen(eta[:, :n_topics].T, first, np.float32)
+        streams = np.array([new_stream(seed, WEIGHTS, sweep, task) for task in tasks])
         coordinate_passes(
-            design.start, design.doc, design.share, by_topic, score, np.ascontiguousarray(kappa[:, tasks]),
-            np.ascontiguousarray(omega[:, tasks]), nu, n_gibbs, streams,
+            design.start, design.doc, design.share, by_topic, by_sixteen(f, first, np.float64),
+            by_sixteen(kappa, first, np.float32), by_sixteen(omega, first, np.float32), nu, n_gibbs, streams,
         )  # fmt: skip
-        eta[tasks, :n_topics] = by_topic.T
+        eta[first : first + LANES, :n_topics] = by_topic[:, : len(tasks)].T
 
-    pool.map(work, range(0, len(eta), TASKS_AT_A_TIME))
+    pool.map(work, range(0, len(eta), LANES))
 
 
 @kernel
 def add_scores(start: Any, doc: Any, share: Any, eta: Any, f: Any) -> None:
-    """Equivalent to ``f += z̄ @ eta`` for eta (K, tasks)."""
+    """Equivalent to ``f += z̄ @ eta`` for eta (K, 16)."""
     for k in range(start.shape[0] - 1):
-        for j in range(start[k], start[k + 1]):
-            for task in range(eta.shape[1]):
-                f[doc[j], task] += np.float64(eta[k, task]) * share[j]
+        spread(start[k], start[k + 1], doc, share, f, eta[k].astype(np.float64))
 
 
 def fill_scores(design: Design, eta: NDArray[np.float32], f: NDArray[Any], pool: Pool) -> None:
@@ -95,13 +89,11 @@ def fill_scores(design: Design, eta: NDArray[np.float32], f: NDArray[Any], pool:
     n_topics = len(design.start) - 1
 
     def work(first: int) -> None:
-        tasks = slice(first, first + TASKS_AT_A_TIME)
-        by_topic = np.ascontiguousarray(eta[tasks, :n_topics].T)
-        score = np.zeros((design.n_documents, by_topic.shape[1]))
-        add_scores(design.start, design.doc, design.share, by_topic, score)
-        f[:, tasks] = score
+        score = np.zeros((design.n_documents, LANES))
+        add_scores(design.start, design.doc, design.share, by_sixteen(eta[:, :n_topics].T, first, np.float32), score)
+        f[:, first : first + LANES] = score[:, : f.shape[1] - first]
 
-    pool.map(work, range(0, len(eta), TASKS_AT_A_TIME))
+    pool.map(work, range(0, len(eta), LANES))
 
 
 def draw_exact(

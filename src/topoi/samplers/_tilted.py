@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from topoi._jit import kernel
+from topoi._lanes import add_weighted, add_weighted_squares
 from topoi._rng import branch, uniform
 from topoi._simd import draw_topic, new_sums
 from topoi.samplers._document import count_document
@@ -33,12 +34,8 @@ FLOOR_OF_PART = 4.0
 @kernel
 def fill_curve(eta: Any, b: Any, curve: Any) -> None:
     """curve[k] = ½ Σ_l b_l η_lk²: what the tilts of all parts of a document have in common."""
-    half = (0.5 * b).astype(curve.dtype)
     curve[:] = 0
-    for task in range(eta.shape[0]):
-        weight = half[task]
-        for k in range(curve.shape[0]):
-            curve[k] += weight * (eta[task, k] * eta[task, k])
+    add_weighted_squares(eta, (0.5 * b).astype(curve.dtype), curve)
 
 
 @kernel
@@ -51,10 +48,7 @@ def fill_tilt(eta: Any, linear: Any, curve: Any, n_topics: Any, floor: Any, tilt
     real = tilt.dtype.type  # constants of the table's type: the same arithmetic compiled and interpreted
     for k in range(width):
         tilt[k] = -curve[k]
-    for task in range(eta.shape[0]):
-        slope = linear[task]
-        for k in range(width):
-            tilt[k] += slope * eta[task, k]
+    add_weighted(eta, linear, tilt)
     best = tilt[0]
     for k in range(n_topics):  # without the padding, whose 0 may be far above all topics
         best = max(best, tilt[k])
