@@ -1,4 +1,4 @@
-"""How defaults and settings of supervised models were chosen: on held-out parts of training documents, never the test."""
+"""How settings of supervised models were chosen: on held-out parts of training documents, never on test documents."""
 
 from __future__ import annotations
 
