@@ -143,6 +143,17 @@ def test_the_bar_shows_it(make, y, text, train, test, monkeypatch):
     assert f"{text}{value:,.4g}" in screen.getvalue()
 
 
+@pytest.mark.parametrize("width", [80, 110])
+def test_the_bar_fits_the_terminal(width, train, test, monkeypatch):
+    screen = io.StringIO()
+    console = rich.console.Console
+    monkeypatch.setattr(rich.console, "Console", lambda **_: console(file=screen, force_terminal=True, width=width))
+    quick(n_sweeps=10, progress=True).fit(train.X, train.many, validation=(test.X, test.many))
+    last = screen.getvalue().splitlines()[-2]
+    for part in ("━", "10/10", "/s", "log joint -", "held-out ", "0:00:00"):
+        assert part in last
+
+
 def test_resumed(train, test, tmp_path):
     whole = quick_lda().fit(train.X, validation=test.X)
     with pytest.raises(Killed):

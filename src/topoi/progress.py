@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from topoi.run import Callback, Progress
 from topoi.validation import NAMES
 
+WIDE = 110  # columns from which on there is room for every name; fewer, and the bar itself would give way
+
 
 @contextmanager
 def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
@@ -20,15 +22,17 @@ def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
+    console = Console(stderr=True)
+    narrow = console.width < WIDE
     bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]:.1f} M tokens/s"),
+        TextColumn("{task.fields[rate]:.1f} M/s" if narrow else "{task.fields[rate]:.1f} M tokens/s"),
         TextColumn("{task.fields[log_joint]}"),
         TextColumn("{task.fields[held_out]}"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=console,
     )
     tasks: dict[tuple[int, int], int] = {}
 
@@ -44,10 +48,11 @@ def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
         if progress.log_joint is not None:
             fields["log_joint"] = f"log joint {progress.log_joint:,.0f}"
         if progress.held_out is not None and not math.isnan(progress.held_out):
-            fields["held_out"] = f"held-out {NAMES[progress.measure]} {progress.held_out:,.4g}"
+            measure = "" if narrow else f"{NAMES[progress.measure]} "
+            fields["held_out"] = f"held-out {measure}{progress.held_out:,.4g}"
         if several_models:  # there may be hundreds: those that are done make room
             fields["visible"] = progress.sweep < progress.n_sweeps
-        description = f"{name}{phase} ({progress.sampler})"
+        description = f"{name}{phase}" if narrow else f"{name}{phase} ({progress.sampler})"
         bar.update(tasks[key], completed=progress.sweep, description=description, **fields)  # type: ignore[arg-type]
 
     with bar:
