@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 import warnings
 from dataclasses import dataclass, field
@@ -100,6 +101,8 @@ class Point:
     weights: list[NDArray[np.float32]]
     trace_sweep: list[int]
     trace_log_joint: list[float]
+    trace_held_out: list[float] = field(default_factory=list)
+    watched: str = ""
 
     def belongs_to(self, state: State) -> bool:
         """Whether it can be a point of the chain of `state`: kernels go by what it says without looking."""
@@ -120,6 +123,7 @@ class Point:
             and len(self.weights) == (0 if s is None else self.n_samples)
             and all(s is not None and sample.shape == (s.n_tasks, n_topics) for sample in self.weights)
             and len(self.trace_sweep) == len(self.trace_log_joint)
+            and len(self.trace_held_out) == (len(self.trace_sweep) if self.watched else 0)
         )
 
 
@@ -148,7 +152,7 @@ class Journal:
         point = Point(
             self.fingerprint, state.sweep, state.z, state.alpha, state.beta, None if s is None else s.eta, samples.n,
             samples.counts, samples.last, samples.shares if samples.n else None, samples.weights, trace.sweep,
-            trace.log_joint,
+            trace.log_joint, trace.held_out, trace.watched,
         )  # fmt: skip
         path = self.folder / f"sweep-{state.sweep:09d}.topoi"
         try:
@@ -177,6 +181,9 @@ class Journal:
             samples.shares[:] = point.shares
         samples.weights[:] = point.weights
         trace.sweep[:], trace.log_joint[:] = point.trace_sweep, point.trace_log_joint
+        if trace.watched:  # scores of other documents, or of none, are not known for these
+            known = trace.watched == point.watched
+            trace.held_out[:] = point.trace_held_out if known else [math.nan] * len(trace.sweep)
         if state.supervision is not None:
             assert point.eta is not None
             state.supervision.eta[:] = point.eta

@@ -16,26 +16,28 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
-from topoi.estimator_base import as_checkpoints
+from topoi.estimator_base import as_checkpoints, as_pair
+from topoi.infer import FoldIn
 from topoi.labels import Labels, balance, check_labels, check_mask
 from topoi.model import TopicModel
 from topoi.responses import RESPONSES, Response
 from topoi.run import Callback, Run
-from topoi.scores import Reason
+from topoi.samples import Watch
+from topoi.scores import AVERAGES, Reason
 from topoi.store import ModelError
 from topoi.strategies import Problem, check_strategy, couple, split, vote
 from topoi.supervised import Lesson, SupervisedEstimator, model_seed
+from topoi.validation import watch_labels
 
 # The margin (hinge) or cost (logistic) that suits a corpus grows with its documents' length: a token's pull is that of
 # the whole document over its length. Where few documents have a label, a strong pull would give them topics of their
 # own, which documents without labels, and new ones, never use (docs/supervised.md has measurements).
 PULL_PER_TOKEN = 0.2
 SMALLEST_PULL = 1.0
-TINY = np.finfo(float).tiny
 # What has no meaning for several models together.
 OF_ONE_MODEL = (
     "model_", "chains_", "log_joint_", "traces_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "response_",
-    "_chains", "_seed",
+    "validation_traces_", "validation_measure_", "_chains", "_seed",
 )  # fmt: skip
 
 
@@ -168,12 +170,15 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         tags.classifier_tags.poor_score = True  # scikit-learn's checks score on Gaussian blobs, which are no counts
         return tags
 
-    def fit(self, X: Any, y: Any, unlabelled: Any = None, checkpoint: Any = None) -> MedLDAClassifier:
+    def fit(
+        self, X: Any, y: Any, unlabelled: Any = None, checkpoint: Any = None, validation: Any = None
+    ) -> MedLDAClassifier:
         """Learn topics and weights from documents X and labels y.
 
         y has one label per document (any type), or is an indicator matrix (documents, labels) of 0 and 1. `unlabelled`
         is a mask of documents whose labels are not known: their words take part, their y is not looked at. `checkpoint`
-        as for `LDA`.
+        as for `LDA`. `validation`, a pair (X, y), are documents to watch the fit on, which it does not learn from: its
+        accuracy (micro-F1 for an indicator matrix; of every model its own) is in `validation_traces_`.
         """
         corpus = self._corpus(X, reset=True)
         self._check_parameters()
@@ -190,30 +195,44 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         if not labels.binary and self.strategy != "ovo" and (self.loss == "hinge" or self.positive_weight is not None):
             weight *= balance(targets, self.positive_weight)
         problems = split(self.strategy, labels, targets, weight)
-        lessons = [self._lesson(problem, corpus) for problem in problems]
         checkpoints = as_checkpoints(checkpoint)
         seed = self._new_seed(checkpoints)
+        watches = [None] * len(problems) if validation is None else self._watches(validation, corpus, labels, seed)
+        lessons = [self._lesson(*given, corpus) for given in zip(problems, watches, strict=True)]
         runs = self._learn(lessons, seed, checkpoints)
         for name in (*OF_ONE_MODEL, "_several"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self._labels, self.classes_ = labels, labels.classes
         self._fitted_strategy = self.strategy
         if len(problems) == 1:
-            self._adopt(runs[0], lessons[0].response, seed)
+            self._adopt(runs[0], lessons[0].response, seed, watches[0])
         else:
             self._take(
                 [
-                    self._model(problem.labels, of_model, lesson.response, model_seed(seed, number))
+                    self._model(problem.labels, of_model, lesson, model_seed(seed, number))
                     for number, (problem, of_model, lesson) in enumerate(zip(problems, runs, lessons, strict=True))
                 ]
             )
         return self
 
-    def _lesson(self, problem: Problem, corpus: Corpus) -> Lesson:
+    def _lesson(self, problem: Problem, watch: Watch | None, corpus: Corpus) -> Lesson:
         documents = corpus if problem.rows is None else corpus.take(problem.rows)
-        return Lesson(documents, problem.targets, problem.weight, self._response(documents, problem.targets))
+        return Lesson(documents, problem.targets, problem.weight, self._response(documents, problem.targets), watch)
 
-    def _model(self, labels: Labels, runs: list[Run], response: Response, seed: int) -> MedLDAClassifier:
+    def _watches(self, validation: Any, corpus: Corpus, labels: Labels, seed: int) -> list[Watch | None]:
+        """For every model a watch on the documents of `validation` that it is about."""
+        X, y = as_pair(validation)
+        documents = self._corpus(X, reset=False, allow_empty=True, like=corpus)
+        targets = labels.targets(labels.check_known(y, documents.n_documents))
+        measure = "micro_f1" if labels.several else "accuracy"
+        watches: list[Watch | None] = []
+        for model, problem in enumerate(split(self.strategy, labels, targets, np.ones_like(targets))):
+            some = documents if problem.rows is None else documents.take(problem.rows)
+            fold_in = FoldIn(self.infer_sweeps, model_seed(seed, model), self.infer_method)
+            watches.append(watch_labels(some, problem.targets, measure, fold_in, AVERAGES[self.loss]))
+        return watches
+
+    def _model(self, labels: Labels, runs: list[Run], lesson: Lesson, seed: int) -> MedLDAClassifier:
         """A fitted classifier of one of several models."""
         one = type(self)(**{**self.get_params(deep=False), "strategy": "multitask"})
         for name in ("n_features_in_", "feature_names_in_"):
@@ -221,7 +240,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
                 setattr(one, name, getattr(self, name))
         one._labels, one.classes_ = labels, labels.classes
         one._fitted_strategy = "multitask"
-        one._adopt(runs, response, seed)
+        one._adopt(runs, lesson.response, seed, lesson.watch)
         return one
 
     def _take(self, models: list[MedLDAClassifier]) -> None:
@@ -315,19 +334,11 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         probability. For "ovo": the pairs that a class wins, and less than half of a pair for the sum of its scores,
         which breaks ties (as scikit-learn's `OneVsOneClassifier`).
         """
-        scores = np.concatenate([self._average(samples) for samples in self._scores(X)], axis=1)
+        average = AVERAGES[self.estimators_[0].response_.name]  # whatever `loss` was set to since
+        scores = np.concatenate([average(samples) for samples in self._scores(X)], axis=1)
         if self._votes:
             return vote(scores, len(self.classes_))
         return scores[:, 0] if self._labels.binary else scores
-
-    def _average(self, samples: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores of samples (samples, documents, tasks) as one, so that the likeliest label has the highest."""
-        if self.estimators_[0].response_.name == "hinge":
-            mean: NDArray[np.float64] = samples.mean(0)
-            return mean
-        p, q = expit(samples).mean(0), expit(-samples).mean(0)  # q = 1 − p, where p is near 1 too
-        odds: NDArray[np.float64] = np.log(np.maximum(p, TINY)) - np.log(np.maximum(q, TINY))
-        return odds
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels of new documents; an indicator matrix if y was one."""

@@ -27,6 +27,7 @@ from topoi.model import TopicModel, check_whole
 from topoi.plan import check_sampler, make_plan
 from topoi.progress import progress_bar
 from topoi.run import Callback, Rules, Run, Schedule, run
+from topoi.samples import Watch
 from topoi.saved import Savable
 from topoi.state import new_state
 from topoi.supervision import Supervision
@@ -38,12 +39,16 @@ class InterruptedFitWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Job:
-    """One model to fit: its documents, the seed of its chains, and its responses or the counts it goes on from."""
+    """One model to fit: its documents, the seed of its chains, its responses or the counts it goes on from.
+
+    And, if wanted, a watch on documents that it does not learn from.
+    """
 
     corpus: Corpus
     seed: int
     supervise: Callable[[], Supervision] | None = None
     base: NDArray[Any] | None = None
+    watch: Watch | None = None
 
 
 class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -108,7 +113,9 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                     what = fingerprint(state, plans[model], schedule, self._learn_alpha, self._learn_beta, self.tol)
                     journal = checkpoints.journal(f"model-{model}-chain-{number}", what)
                 asked = lambda: interrupt.requested  # noqa: E731
-                return run(state, plans[model], schedule, rules, inner, callbacks, asked, number, model, journal)
+                return run(
+                    state, plans[model], schedule, rules, inner, callbacks, asked, number, model, journal, job.watch
+                )
 
             if len(todo) == 1:
                 done = [chain(0, 0, pool)]
@@ -123,7 +130,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             )
         return [done[first : first + self.n_chains] for first in range(0, len(done), self.n_chains)]
 
-    def _keep(self, runs: list[Run], schedule: Schedule) -> Run:
+    def _keep(self, runs: list[Run], schedule: Schedule, watch: Watch | None = None) -> Run:
         """Take the results of the chains of one model; the best chain, which is returned, becomes `model_`."""
         best = max(runs, key=lambda result: result.trace.log_joint[-1] if result.trace.log_joint else -np.inf)
         self.model_ = best.model
@@ -132,6 +139,11 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.topic_word_prior_ = best.model.beta
         self.traces_ = [np.column_stack((result.trace.sweep, result.trace.log_joint)) for result in runs]
         self.log_joint_ = np.column_stack((best.trace.sweep, best.trace.log_joint))
+        for name in ("validation_traces_", "validation_measure_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if watch is not None:
+            self.validation_traces_ = [np.column_stack((r.trace.sweep, r.trace.held_out)) for r in runs]
+            self.validation_measure_ = watch.measure
         self.n_sweeps_ = best.n_sweeps
         self.stopped_ = best.stopped
         self.n_iter_ = best.n_sweeps
@@ -184,8 +196,8 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             models = [TopicModel(**{**vars(model), "vocabulary": names}) for model in models]
         return [words for model in models for words in model.top_words(n)]
 
-    def _corpus(self, X: Any, reset: bool, allow_empty: bool = False) -> Corpus:
-        """X as a corpus, checked against what the estimator was fitted on."""
+    def _corpus(self, X: Any, reset: bool, allow_empty: bool = False, like: Corpus | None = None) -> Corpus:
+        """X as a corpus, checked against what the estimator was fitted on, or is being fitted on: `like`."""
         if isinstance(X, Corpus):
             if X.n_tokens == 0 and not allow_empty:
                 raise CorpusError(f"every document is empty: none of {X.n_documents} has a word of the vocabulary.")
@@ -195,7 +207,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             elif X.n_words != self.n_features_in_:
                 raise CorpusError(f"X has {X.n_words} words, but the model was fitted on {self.n_features_in_}.")
             else:
-                self._check_vocabulary(X)
+                self._check_vocabulary(X, like)
             return X
         if getattr(X, "dtype", None) == np.dtype(object) and np.size(X) and not isinstance(np.ravel(X)[0], str):
             X = check_array(X, dtype=np.float64, ensure_all_finite=False)  # numbers stored as objects
@@ -205,12 +217,13 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         except ValueError as error:  # the number or the names of the columns, in scikit-learn's words
             raise CorpusError(str(error)) from error
         if not reset:
-            self._check_vocabulary(corpus)
+            self._check_vocabulary(corpus, like)
         return corpus
 
-    def _check_vocabulary(self, corpus: Corpus) -> None:
+    def _check_vocabulary(self, corpus: Corpus, like: Corpus | None) -> None:
         """Raise if the columns are known to be other words than those of the model."""
-        fitted, given = self._parts()[0][0].vocabulary, corpus.vocabulary
+        fitted = self._parts()[0][0].vocabulary if like is None else like.vocabulary
+        given = corpus.vocabulary
         if fitted is None or given is None or (wrong := np.flatnonzero(fitted != given)).size == 0:
             return
         w = int(wrong[0])
@@ -241,6 +254,13 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             raise ParameterError("callbacks", f"must be a list of functions or None, not {self.callbacks!r}")
         check_sampler(self.sampler, self._supervised, self.sampler_options)
         check_method(self.infer_method)
+
+
+def as_pair(validation: Any) -> tuple[Any, Any]:
+    """What a user means by `validation` of a supervised model: documents and labels, or targets."""
+    if not isinstance(validation, tuple | list) or len(validation) != 2:
+        raise ParameterError("validation", f"must be a pair (X, y) or None, not {type(validation).__name__}")
+    return validation[0], validation[1]
 
 
 def as_checkpoints(checkpoint: Any) -> Checkpoints | None:

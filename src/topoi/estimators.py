@@ -14,6 +14,7 @@ from topoi.estimator_base import InterruptedFitWarning, Job, TopicEstimator, as_
 from topoi.priors import resolve_alpha, resolve_beta
 from topoi.run import Callback, Schedule
 from topoi.saved import Savable
+from topoi.validation import watch_words
 
 __all__ = ["LDA", "InterruptedFitWarning"]
 
@@ -72,6 +73,8 @@ class LDA(TopicEstimator):
         Sweep and log p(words, topics) over the run.
     traces_ : list of arrays (n_evaluations, 2)
         The same of every chain.
+    validation_traces_ : list of arrays (n_evaluations, 2)
+        Sweep and perplexity of the documents given as `validation` to `fit`, of every chain.
     doc_topic_prior_, topic_word_prior_
         α and β as used or learned.
     n_sweeps_, stopped_ : int, str
@@ -129,11 +132,12 @@ class LDA(TopicEstimator):
         self.progress = progress
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any = None, checkpoint: Any = None) -> LDA:
+    def fit(self, X: Any, y: Any = None, checkpoint: Any = None, validation: Any = None) -> LDA:
         """Learn the topics of the documents X: counts (n_documents, n_words), sparse or dense, or a `Corpus`.
 
         With `checkpoint`, a folder or `topoi.Checkpoints`, the fit can be killed: the same call goes on where it was
-        and ends with the same bytes.
+        and ends with the same bytes. `validation` are documents to watch the fit on, which it does not learn from:
+        callbacks and the progress bar are told their perplexity, and `validation_traces_` keeps it.
         """
         corpus = self._corpus(X, reset=True)
         self._check_parameters()
@@ -143,8 +147,11 @@ class LDA(TopicEstimator):
         alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
         beta, self._learn_beta = resolve_beta(self.topic_word_prior)
         schedule = Schedule(self.n_sweeps, self.n_samples, self.burn_in)
-        (runs,) = self._run([Job(corpus, self._seed)], alpha, beta, schedule, checkpoints)
-        self._keep(runs, schedule)
+        watch = None
+        if validation is not None:
+            watch = watch_words(self._corpus(validation, reset=False, allow_empty=True, like=corpus))
+        (runs,) = self._run([Job(corpus, self._seed, watch=watch)], alpha, beta, schedule, checkpoints)
+        self._keep(runs, schedule, watch)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> LDA:

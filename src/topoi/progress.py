@@ -1,11 +1,15 @@
-"""A progress bar on standard error: sweeps, tokens per second, log joint, time left. Silent in pipes."""
+"""A progress bar on standard error: sweeps, tokens/s, log joint, held-out score, time left. Silent in pipes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from topoi.run import Callback, Progress
+from topoi.validation import NAMES
+
+WIDE = 110  # columns from which on there is room for every name; fewer, and the bar itself would give way
 
 
 @contextmanager
@@ -18,21 +22,24 @@ def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
+    console = Console(stderr=True)
+    narrow = console.width < WIDE
     bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]:.1f} M tokens/s"),
+        TextColumn("{task.fields[rate]:.1f} M/s" if narrow else "{task.fields[rate]:.1f} M tokens/s"),
         TextColumn("{task.fields[log_joint]}"),
+        TextColumn("{task.fields[held_out]}"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=console,
     )
     tasks: dict[tuple[int, int], int] = {}
 
     def show(progress: Progress) -> None:
         key = (progress.model, progress.chain)
         if key not in tasks:
-            tasks[key] = int(bar.add_task("", total=progress.n_sweeps, rate=0.0, log_joint=""))
+            tasks[key] = int(bar.add_task("", total=progress.n_sweeps, rate=0.0, log_joint="", held_out=""))
         several_models = any(model for model, _ in list(tasks))
         name = f"model {progress.model + 1} " if several_models else ""
         name += f"chain {progress.chain + 1} " if any(chain for _, chain in list(tasks)) else ""
@@ -40,9 +47,12 @@ def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
         fields: dict[str, object] = {"rate": progress.tokens_per_second / 1e6}
         if progress.log_joint is not None:
             fields["log_joint"] = f"log joint {progress.log_joint:,.0f}"
+        if progress.held_out is not None and not math.isnan(progress.held_out):
+            measure = "" if narrow else f"{NAMES[progress.measure]} "
+            fields["held_out"] = f"held-out {measure}{progress.held_out:,.4g}"
         if several_models:  # there may be hundreds: those that are done make room
             fields["visible"] = progress.sweep < progress.n_sweeps
-        description = f"{name}{phase} ({progress.sampler})"
+        description = f"{name}{phase}" if narrow else f"{name}{phase} ({progress.sampler})"
         bar.update(tasks[key], completed=progress.sweep, description=description, **fields)  # type: ignore[arg-type]
 
     with bar:

@@ -12,15 +12,18 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from topoi.corpus import Corpus
 from topoi.errors import ParameterError
-from topoi.estimator_base import as_checkpoints
+from topoi.estimator_base import as_checkpoints, as_pair
 from topoi.infer import FoldIn
 from topoi.intervals import N_DRAWS, Noise, held_out_noise, measure_noise, spaced
 from topoi.responses import RESPONSES, Response
 from topoi.run import Callback
+from topoi.samples import Watch
 from topoi.scores import Reason, score_draws
 from topoi.store import ModelError
 from topoi.supervised import Lesson, SupervisedEstimator, model_seed
+from topoi.validation import watch_targets
 
 
 class MedLDARegressor(RegressorMixin, SupervisedEstimator):
@@ -115,10 +118,11 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         tags.regressor_tags.poor_score = True  # as for the classifier
         return tags
 
-    def fit(self, X: Any, y: Any, checkpoint: Any = None) -> MedLDARegressor:
+    def fit(self, X: Any, y: Any, checkpoint: Any = None, validation: Any = None) -> MedLDARegressor:
         """Learn topics and weights from documents X and targets y, (documents,) or (documents, outputs).
 
-        `checkpoint` as for `LDA`.
+        `checkpoint` as for `LDA`. `validation`, a pair (X, y), are documents to watch the fit on, which it does not
+        learn from: R² on them is in `validation_traces_`.
         """
         corpus = self._corpus(X, reset=True)
         self._check_parameters()
@@ -135,12 +139,13 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         checkpoints = as_checkpoints(checkpoint)
         seed = self._new_seed(checkpoints)
         out = self._to_hold_out(targets)
-        lessons = [Lesson(corpus, targets, np.ones_like(targets), response)]
+        watch = None if validation is None else self._watch(validation, corpus, seed)
+        lessons = [Lesson(corpus, targets, np.ones_like(targets), response, watch)]
         if len(out):
             rest = np.setdiff1d(np.arange(corpus.n_documents), out)
             lessons.append(Lesson(corpus.take(rest), targets[rest], np.ones((len(rest), targets.shape[1])), response))
         runs, *without = self._learn(lessons, seed, checkpoints)
-        self._adopt(runs, response, seed)
+        self._adopt(runs, response, seed, watch)
         with self._pool() as pool:
             if without:
                 fold_in = FoldIn(self.infer_sweeps, model_seed(seed, 1), self.infer_method)
@@ -149,6 +154,15 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
                 self._noise = measure_noise(runs, corpus, targets, self._fold_in, pool)
         self.noise_std_ = np.sqrt(self._noise.variance) * self._spread
         return self
+
+    def _watch(self, validation: Any, corpus: Corpus, seed: int) -> Watch:
+        X, y = as_pair(validation)
+        documents = self._corpus(X, reset=False, allow_empty=True, like=corpus)
+        targets = check_targets(y, documents.n_documents).reshape(documents.n_documents, -1)
+        if targets.shape[1] != len(self._mean):
+            raise ParameterError("validation", f"has {targets.shape[1]} outputs, but y has {len(self._mean)}")
+        fold_in = FoldIn(self.infer_sweeps, seed, self.infer_method)
+        return watch_targets(documents, (targets - self._mean) / self._spread, fold_in)
 
     @property
     def _n_tasks(self) -> int:

@@ -17,7 +17,7 @@ from topoi.model import TopicModel, check_whole
 from topoi.plan import Plan
 from topoi.priors import learn_alpha, learn_beta
 from topoi.samplers import SAMPLERS, Sampler
-from topoi.samples import Samples, Trace
+from topoi.samples import Samples, Trace, Watch
 from topoi.state import State
 
 
@@ -55,7 +55,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told after every sweep; `log_joint` is None between its evaluations."""
+    """What a callback is told after every sweep; `log_joint` and `held_out` are None between their evaluations."""
 
     sweep: int
     n_sweeps: int
@@ -67,6 +67,8 @@ class Progress:
     log_joint: float | None
     info: dict[str, float]
     model: int = 0  # which one, where a fit has several (a classifier with a model per class)
+    held_out: float | None = None  # the score of documents that are not learned from, if there are some
+    measure: str = ""  # its name
 
 
 #: Called after every sweep; the run stops if it returns True.
@@ -110,13 +112,15 @@ def run(
     chain: int = 0,
     model: int = 0,
     journal: Journal | None = None,
+    watch: Watch | None = None,
 ) -> Run:
     """Run the chain of `state` (which is changed) to the end of the schedule, or until a rule stops it.
 
-    With a journal it goes on where the journal's last checkpoint is, and writes others.
+    With a journal it goes on where the journal's last checkpoint is, and writes others. A watch scores the model so far
+    whenever the log joint is evaluated; the chain does not depend on it.
     """
     rules, pool = rules or Rules(), pool or Pool(1)
-    trace, samples, kept = Trace(), Samples(state), schedule.kept
+    trace, samples, kept = Trace(watched=watch.key if watch else ""), Samples(state), schedule.kept
     if journal is not None:
         journal.resume(state, samples, trace, pool)
     begun = time.perf_counter()
@@ -145,10 +149,14 @@ def run(
             trace.log_joint.append(value)
         if sweep in kept:
             samples.add(state, pool)
+        score = None
+        if watch is not None and value is not None:
+            score = samples.watched(watch, state, pool)
+            trace.held_out.append(score)
 
         seconds = time.perf_counter() - begun
         told = (sweep, schedule.n_sweeps, schedule.n_burn_in, chain, kind.name, seconds, rate, value, info, model)
-        progress = Progress(*told)
+        progress = Progress(*told, score, watch.measure if watch else "")
         wishes = [callback(progress) for callback in callbacks]  # every callback hears of every sweep
         if sweep == schedule.n_sweeps:
             break

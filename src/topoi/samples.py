@@ -1,7 +1,8 @@
-"""What a run gathers: sums over the kept samples, and the log joint."""
+"""What a run gathers: sums over the kept samples, the log joint, scores of documents that it does not learn from."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -15,12 +16,26 @@ from topoi.state import State
 from topoi.theta import add_shares
 
 
+@dataclass(frozen=True)
+class Watch:
+    """A `score` of the model so far, and its weights (samples, tasks, K), on documents that it does not learn from.
+
+    `measure` names the score; `key` is a hash of the documents: scores of others are not mixed with theirs.
+    """
+
+    measure: str
+    key: str
+    score: Callable[[TopicModel, NDArray[np.float32], Pool], float]
+
+
 @dataclass
 class Trace:
-    """Log joint over the run: `log_joint[j]` after sweep `sweep[j]`."""
+    """Over the run: `log_joint[j]` after sweep `sweep[j]` and, where there is a `Watch`, its score `held_out[j]`."""
 
     sweep: list[int] = field(default_factory=list)
     log_joint: list[float] = field(default_factory=list)
+    held_out: list[float] = field(default_factory=list)
+    watched: str = ""  # key of the watch; "" if there is none
 
     def after(self, sweep: int) -> list[float]:
         """The log joints of later sweeps than `sweep`."""
@@ -59,3 +74,12 @@ class Samples:
         return TopicModel(
             sparse.csr_array(self.counts), self.last, self.n, state.alpha, state.beta, state.corpus.vocabulary
         )
+
+    def watched(self, watch: Watch, state: State, pool: Pool) -> float:
+        """The score of the model that the run would leave if it ended now; nothing is changed."""
+        if self.n:
+            return watch.score(self.model(state), np.array(self.weights, np.float32), pool)
+        counts, s = sample_counts(state), state.supervision
+        model = TopicModel(counts, counts, 1, state.alpha, state.beta, state.corpus.vocabulary)
+        weights = np.empty((0, 0, 0), np.float32) if s is None else s.eta[None, :, : state.n_topics]
+        return watch.score(model, weights, pool)

@@ -41,6 +41,8 @@ class Savable:
         "topic_word_prior_": float,
         "log_joint_": NDArray[np.float64],
         "traces_": list[NDArray[np.float64]],
+        "validation_traces_": list[NDArray[np.float64]],
+        "validation_measure_": str,
         "rhat_": float,
         "n_sweeps_": int,
         "n_iter_": int,
@@ -69,6 +71,9 @@ class Savable:
         for part, _ in self._parts():  # type: ignore[attr-defined]
             if part.n_words != self.n_features_in_:  # type: ignore[attr-defined]
                 raise ModelError("the model has other words than the estimator")
+        for trace in getattr(self, "validation_traces_", []):
+            if trace.ndim != 2 or trace.shape[1] != 2 or not hasattr(self, "validation_measure_"):
+                raise ModelError("validation_traces_ must be pairs of sweep and score, with the name of the score")
 
 
 class StoredEstimator(Stored):

@@ -18,6 +18,7 @@ from topoi.model import check_whole
 from topoi.priors import resolve_alpha, resolve_beta
 from topoi.responses import Response
 from topoi.run import Run, Schedule
+from topoi.samples import Watch
 from topoi.saved import Savable
 from topoi.scores import Chain, Reason, reasons, sample_scores
 from topoi.store import ModelError
@@ -26,12 +27,16 @@ from topoi.supervision import Supervision, new_supervision
 
 @dataclass(frozen=True)
 class Lesson:
-    """What one model is to learn: documents, targets (documents, tasks), weights of their costs, and the loss."""
+    """What one model is to learn: documents, targets (documents, tasks), weights of their costs, and the loss.
+
+    And, if wanted, what it is watched on.
+    """
 
     corpus: Corpus
     targets: NDArray[Any]
     weight: NDArray[Any]
     response: Response
+    watch: Watch | None = None
 
 
 class SupervisedEstimator(TopicEstimator):
@@ -72,7 +77,7 @@ class SupervisedEstimator(TopicEstimator):
                     lesson.response, lesson.targets, self.n_topics, lesson.weight, nu=nu, n_gibbs=self.n_gibbs
                 )
 
-            return Job(lesson.corpus, model_seed(seed, model), supervise)
+            return Job(lesson.corpus, model_seed(seed, model), supervise, watch=lesson.watch)
 
         jobs = [job(model, lesson) for model, lesson in enumerate(lessons)]
         return self._run(jobs, alpha, beta, self._schedule, checkpoints)
@@ -81,9 +86,9 @@ class SupervisedEstimator(TopicEstimator):
     def _schedule(self) -> Schedule:
         return Schedule(self.n_sweeps, self.n_samples, self.burn_in)
 
-    def _adopt(self, runs: list[Run], response: Response, seed: int) -> None:
+    def _adopt(self, runs: list[Run], response: Response, seed: int, watch: Watch | None = None) -> None:
         """Become the model of these chains."""
-        best = self._keep(runs, self._schedule)
+        best = self._keep(runs, self._schedule, watch)
         self._seed = seed
         self._chains = [Chain(result.model, result.weights) for result in runs]
         self.response_ = response

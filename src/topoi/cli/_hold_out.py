@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from topoi.cli._labels import Answers
+    from topoi.corpus import Corpus
+
+#: So many tell how a fit goes; the scores in the end are of all.
+WATCHED = 2000
+
 
 def hold_out(candidates: NDArray[Any], share: float, seed: int) -> NDArray[np.int64]:
     """So many of the candidates, those with the smallest hashes, in order; none for a share of 0."""
@@ -23,6 +29,23 @@ def hold_out(candidates: NDArray[Any], share: float, seed: int) -> NDArray[np.in
         raise ParameterError("hold_out", f"{share} of {len(candidates)} documents is {n}; keep out some, but not all")
     rows = candidates.tolist()
     return np.array(sorted(sorted(rows, key=lambda row: _hash(seed, row))[:n]), np.int64)
+
+
+def to_watch(corpus: Corpus, answers: Answers, lesson: Answers, rows: NDArray[np.int64]) -> Any:
+    """Documents kept out to watch the fit on, as `fit` takes them: some, evenly spaced, if there are many.
+
+    A label that only documents kept out have cannot be learned; those documents say nothing of the fit.
+    """
+    import numpy as np
+
+    if answers.kind == "one":
+        rows = rows[np.isin(answers.y[rows], lesson.y[~lesson.unlabelled])]
+    n = min(len(rows), WATCHED)
+    if not n:
+        return None
+    rows = rows[np.arange(n) * len(rows) // n]
+    documents = corpus.take(rows)
+    return documents if answers.kind is None else (documents, answers.y[rows])
 
 
 def _hash(seed: int, row: int) -> bytes:

@@ -32,7 +32,7 @@ def fit(
     reading: Reading,
     output: Annotated[str, typer.Option("--output", "-o", help="Folder of the model.")] = "model",
     hold_out: Annotated[
-        float, typer.Option("--hold-out", help="Share of the documents to keep out and score the model on: 0.1.")
+        float, typer.Option("--hold-out", help="Share of the documents to keep out, and score the model on: 0.1.")
     ] = 0.0,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -101,6 +101,7 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
     """Read, fit, save, score: the model, its documents, and whether it was stopped."""
     reading, settings = order.reading, order.settings
     with waiting("reading …", quiet):
+        from topoi.cli._hold_out import to_watch
         from topoi.cli._labels import to_learn
 
         data = read(order.source, reading)
@@ -109,10 +110,11 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
         train, test = _split(data, answers, order.hold_out, settings.seed)
         corpus = data.corpus if not len(test) else data.corpus.take(train)
         lesson = answers if not len(test) else answers.take(train)
+        validation = to_watch(data.corpus, answers, lesson, test)
     speed = Speed()
     estimator = new_estimator(answers.kind, settings, sys.stderr.isatty() and not quiet, [stop, speed])
     with begin(order, folder) as checkpoints:
-        result = learn(estimator, corpus, lesson, checkpoints, stop)
+        result = learn(estimator, corpus, lesson, checkpoints, stop, validation)
     for message in result.warnings:
         note(f"Warning: {message}", quiet)
     about = {
@@ -146,11 +148,18 @@ class Result:
     warnings: list[str]
 
 
-def learn(estimator: Any, corpus: Corpus, answers: Answers, checkpoints: Checkpoints | None, stop: Stop) -> Result:
+def learn(
+    estimator: Any,
+    corpus: Corpus,
+    answers: Answers,
+    checkpoints: Checkpoints | None,
+    stop: Stop,
+    validation: Any,
+) -> Result:
     """Fit the estimator: the only place that does."""
     from topoi.estimators import InterruptedFitWarning
 
-    arguments: dict[str, Any] = {"checkpoint": checkpoints}
+    arguments: dict[str, Any] = {"checkpoint": checkpoints, "validation": validation}
     if answers.kind is not None:
         arguments["y"] = answers.y
     if answers.kind in ("one", "several") and answers.unlabelled.any():

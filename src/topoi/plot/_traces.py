@@ -1,22 +1,25 @@
-"""The log joint over the sweeps."""
+"""The log joint, or the score of held-out documents, over the sweeps."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from topoi.errors import ParameterError
 from topoi.evaluate.chains import burn_in_of, traces_of
 from topoi.plot._figure import COLOURS, GREY, PALE, SMALL, bare, check_axes, new_axes
+from topoi.validation import NAMES
 
 
-def traces(estimator: Any, *, ax: Any = None) -> Any:
+def traces(estimator: Any, *, held_out: bool = False, ax: Any = None) -> Any:
     """Log joint over the sweeps, a line for each chain, the burn-in shaded; returns the Axes.
 
-    The scale is that of the sweeps after the first quarter, which would flatten all that follows.
+    With `held_out` the score of the documents that `fit` was given as `validation`. The scale is that of the sweeps
+    after the first quarter, which would flatten all that follows.
     """
-    models = traces_of(estimator)
+    models = _held_out(estimator) if held_out else traces_of(estimator)
     every = np.concatenate([trace for chains in models for trace in chains])
     if not len(every):
         raise ParameterError("estimator", "was stopped before its first evaluation: there is no trace to show")
@@ -32,19 +35,32 @@ def traces(estimator: Any, *, ax: Any = None) -> Any:
     if burn_in < last:
         ax.axvspan(0, burn_in, color=PALE, alpha=0.45, linewidth=0, zorder=0)
         ax.text(burn_in / last * 0.98, 0.02, "burn-in", transform=ax.transAxes, ha="right", color=GREY, fontsize=SMALL)
-    settled = every[every[:, 0] > 0.25 * last, 1]
+    settled = every[(every[:, 0] > 0.25 * last) & np.isfinite(every[:, 1]), 1]
     if len(settled) > 1 and settled.max() > settled.min():
         margin = 0.06 * (settled.max() - settled.min())
         ax.set_ylim(settled.min() - margin, settled.max() + margin)
     ax.set_xlim(0, last)
     bare(ax)
     ax.ticklabel_format(axis="y", style="plain", useOffset=False)
-    ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("sweep", fontsize=SMALL + 1)
-    ax.set_ylabel("log p(words, topics)", fontsize=SMALL + 1)
+    if held_out:
+        measure = getattr(estimator, "estimators_", [estimator])[0].validation_measure_
+        ax.set_ylabel(f"held-out {NAMES.get(measure, 'score')}", fontsize=SMALL + 1)
+    else:
+        ax.yaxis.set_major_formatter("{x:,.0f}")
+        ax.set_ylabel("log p(words, topics)", fontsize=SMALL + 1)
     if 1 < sum(map(len, models)) <= len(COLOURS):
         ax.legend(fontsize=SMALL, frameon=False, loc="lower right")
     rhat = float(estimator.rhat_)
-    if np.isfinite(rhat):
+    if np.isfinite(rhat) and not held_out:  # it is of the log joint
         ax.set_title(f"R-hat {rhat:.2f}", fontsize=SMALL + 1, loc="left")
     return ax
+
+
+def _held_out(estimator: Any) -> list[list[Any]]:
+    """For every model the traces of its chains; raise if it was not watched."""
+    check_is_fitted(estimator)
+    members = getattr(estimator, "estimators_", [estimator])
+    if not all(hasattr(member, "validation_traces_") for member in members):
+        raise ParameterError("estimator", "has no held-out scores; watch its fit by fit(..., validation=...)")
+    return [member.validation_traces_ for member in members]

@@ -10,6 +10,7 @@ import numpy as np
 
 from topoi.errors import ParameterError
 from topoi.evaluate.chains import burn_in_of, effective_samples, traces_of
+from topoi.validation import NAMES
 
 MOST_POINTS = 400  # of a line: more than a screen shows
 
@@ -32,7 +33,22 @@ def convergence(estimator: Any, names: list[str], held_out_trace: Any) -> dict[s
                 "stopped": member.stopped_,
             }
         )
-    return {"burn_in": burn_in, "models": models, "held_out": _held_out(held_out_trace)}
+    kept = _kept(members, names) if held_out_trace is None else held_out_trace
+    return {"burn_in": burn_in, "models": models, "held_out": _held_out(kept)}
+
+
+def _kept(members: list[Any], names: list[str]) -> dict[str, Any]:
+    """Scores of the documents that the fit was watched on (`validation`), by model and chain."""
+    lines = {}
+    for number, member in enumerate(members):
+        chains = getattr(member, "validation_traces_", [])
+        for chain, trace in enumerate(chains):
+            name = f"held-out {NAMES.get(member.validation_measure_, 'score')}"
+            name = f"{names[number]}: {name}" if names else name
+            known = trace[~np.isnan(trace[:, 1])]
+            if len(known):
+                lines[f"{name}, chain {chain}" if len(chains) > 1 else name] = known
+    return lines
 
 
 def _thin(line: list[tuple[int, float]]) -> dict[str, list[float]]:

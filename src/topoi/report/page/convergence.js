@@ -10,15 +10,15 @@ function drawConvergence() {
   const more = el("button", { type: "button", class: "more", onclick: () => grow(20) });
   const grow = (n) => {
     for (const model of models.slice(shown, shown + n)) grid.append(...figures(model, burnIn));
+    for (const line of heldOut.slice(shown, shown + n)) {
+      grid.append(el("figure", {}, el("figcaption", {}, own(line.name), " over the sweeps"),
+        lineChart([line], `${line.name} over the sweeps`, 0)));
+    }
     shown += n;
-    more.hidden = shown >= models.length;
+    more.hidden = shown >= Math.max(models.length, heldOut.length);
     more.textContent = `Show more of ${count(models.length)} models`;
   };
   grow(MODELS_AT_FIRST);
-  for (const line of heldOut) {
-    grid.append(el("figure", {}, el("figcaption", {}, own(line.name), " over the sweeps"),
-      lineChart([line], `${line.name} over the sweeps`, 0)));
-  }
   body.append(grid, more);
 }
 
