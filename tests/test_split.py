@@ -47,6 +47,9 @@ def test_rows_hold_the_counts(share, with_base):
         np.testing.assert_array_equal(rows.n_k[:K], expected.sum(0))
         np.testing.assert_array_equal(rows.size, (expected > 0).sum(1))
         np.testing.assert_array_equal(rows.dense >= 0, (rows.size > 0) & (rows.size * share >= K))
+        for w in np.flatnonzero(rows.dense < 0):  # the order follows from the counts, not from that of the tokens
+            listed = rows.topics[rows.start[w] : rows.start[w] + rows.size[w]]
+            assert (np.diff(listed.astype(int)) < 0).all()
         made.z[:] = np.random.default_rng(2).integers(0, K, len(made.z))
 
 

@@ -2,8 +2,9 @@
 
 Nearly all words are in few topics, and nearly all tokens are of few words. A dense table of all words would be read
 from main memory, 4 bytes for every topic; the dense rows of the few words that earn one stay in the cache, and the
-lists take 4 bytes and a topic's number for every pair of word and topic that there is. Which words are dense follows
-from the topics at the start of the sweep, so a run that is resumed goes the same way.
+lists take 4 bytes and a topic's number for every pair of word and topic that there is. Which words are dense, and the
+order of a list, follow from the counts at the start of the sweep: a run that is resumed, or that has its counts from
+elsewhere, goes the same way.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from topoi._jit import kernel
 from topoi._pool import Pool
 from topoi._simd import aligned_zeros, pad
+from topoi.rows import sort_down
 from topoi.state import State
 from topoi.tables import word_blocks
 
@@ -128,6 +130,8 @@ def fill_split(
         dense[w] = place[w] if m > 0 and m * share >= n_topics else -1
         if dense[w] >= 0:
             table[dense[w], :] = 0
+        else:
+            sort_down(topics, lo, lo + m)
         for j in range(lo, lo + m):
             k = topics[j]
             counts[j] = n[k]
