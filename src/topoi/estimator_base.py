@@ -210,7 +210,10 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 self._check_vocabulary(X, like)
             return X
         if getattr(X, "dtype", None) == np.dtype(object) and np.size(X) and not isinstance(np.ravel(X)[0], str):
-            X = check_array(X, dtype=np.float64, ensure_all_finite=False)  # numbers stored as objects
+            try:
+                X = check_array(X, dtype=np.float64, ensure_all_finite=False)  # numbers stored as objects
+            except (ValueError, TypeError) as error:
+                raise CorpusError(str(error)) from error
         corpus = Corpus.from_counts(X, allow_empty=allow_empty)
         try:
             validate_data(self, X, reset=reset, skip_check_array=True)

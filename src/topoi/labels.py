@@ -31,7 +31,10 @@ def check_labels(y: Any, n_documents: int, mask: NDArray[np.bool_] | None = None
     """The labels of the documents that have one, checked; those of documents in `mask` are not looked at."""
     if y is None:
         raise ParameterError("y", "requires y to be passed, but the target y is None")
-    every = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+    try:
+        every = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+    except ValueError as error:  # rows of different lengths
+        raise ParameterError("y", f"must be one label per document, or an indicator matrix: {error}") from error
     if every.ndim == 0 or len(every) != n_documents:
         raise ParameterError("y", f"has shape {every.shape}, but there are {n_documents} documents")
     mask = np.zeros(n_documents, bool) if mask is None else mask
@@ -39,6 +42,8 @@ def check_labels(y: Any, n_documents: int, mask: NDArray[np.bool_] | None = None
     missing = np.zeros(labels.shape, bool)
     if labels.dtype.kind == "f":
         missing = ~np.isfinite(labels)
+    elif labels.dtype.kind in "mM":
+        missing = np.isnat(labels)
     elif labels.dtype == object:
         missing = np.array([value is None or value != value for value in labels.ravel()])  # NaN is not itself
     if missing.any():
@@ -51,7 +56,7 @@ def check_labels(y: Any, n_documents: int, mask: NDArray[np.bool_] | None = None
         labels = np.array(labels.tolist())  # numbers, if they are, whatever stood between them
     try:
         check_classification_targets(labels)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # the latter for bytes
         raise ParameterError("y", str(error)) from error
     return labels
 

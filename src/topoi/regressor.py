@@ -25,6 +25,8 @@ from topoi.store import ModelError
 from topoi.supervised import Lesson, SupervisedEstimator, model_seed
 from topoi.validation import watch_targets
 
+LARGEST_TARGET = 1e100
+
 
 class MedLDARegressor(RegressorMixin, SupervisedEstimator):
     """Supervised topic model for numbers: one target or several.
@@ -260,4 +262,9 @@ def check_targets(y: Any, n_documents: int) -> NDArray[np.float64]:
     if np.isinf(targets).any():
         row = int(np.flatnonzero(np.isinf(targets).reshape(n_documents, -1).any(1))[0])
         raise ParameterError("y", f"target {row} is infinite (inf); use NaN for a target that is not known")
+    if (huge := np.abs(targets) > LARGEST_TARGET).any():
+        row = int(np.flatnonzero(huge.reshape(n_documents, -1).any(1))[0])
+        raise ParameterError(
+            "y", f"target {row} is beyond ±{LARGEST_TARGET:g}, where squares overflow; scale the targets"
+        )
     return targets

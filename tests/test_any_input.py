@@ -1,0 +1,139 @@
+"""Any input at all: an estimator is fitted and answers in rows that can be used, or raises an error of topoi's own."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from strategies import Case, cases
+
+from topoi import LDA, MedLDAClassifier, MedLDARegressor
+from topoi.errors import TopoiError
+
+pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+
+
+def check_case(case: Case) -> str:
+    """Fit and ask for everything; "fitted", or "refused" where the documents or labels cannot be used."""
+    model = case.kind(**case.settings)
+    more = {} if case.kind is LDA else {"y": case.y}
+    if case.unlabelled is not None:
+        more["unlabelled"] = case.unlabelled
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("error", RuntimeWarning)  # numbers that overflow, or are none
+        try:
+            model.fit(case.X, **more)
+        except TopoiError:
+            return "refused"
+        n = (
+            case.X.n_documents
+            if hasattr(case.X, "n_documents")
+            else case.X.shape[0]
+            if hasattr(case.X, "shape")
+            else len(case.X)
+        )
+        check_shares(model.components_)
+        if hasattr(model, "doc_topic_"):
+            for shares in by_model(model, model.doc_topic_):
+                check_shares(shares, n, tolerance=1e-5)
+        check_answers(model, case.X, n)
+        try:
+            n_new = len(model.transform(case.new))
+        except TopoiError:
+            return "fitted"
+        check_answers(model, case.new, n_new)
+    return "fitted, and new documents"
+
+
+def check_shares(shares, n=None, tolerance=1e-9):
+    """Rows of probabilities."""
+    assert n is None or len(shares) == n
+    assert (shares >= 0).all()
+    np.testing.assert_allclose(shares.sum(1), 1.0, atol=tolerance)
+
+
+def by_model(model, shares):
+    """Where classes have models of their own, the topics of all stand side by side."""
+    return np.split(shares, len(getattr(model, "estimators_", [model])), axis=1)
+
+
+def check_answers(model, X, n):
+    """Every method gives a row for each of n documents, and its numbers can be used."""
+    for shares in by_model(model, model.transform(X)):
+        check_shares(shares, n)
+    if isinstance(model, MedLDAClassifier):
+        predicted, scores, proba = model.predict(X), model.decision_function(X), model.predict_proba(X)
+        assert len(predicted) == len(scores) == len(proba) == n
+        assert np.isfinite(scores).all()
+        if model._labels.several:
+            assert predicted.shape == proba.shape == (n, len(model.classes_))
+            assert np.isin(predicted, (0, 1)).all()
+            assert ((proba >= 0) & (proba <= 1)).all()
+        else:
+            assert np.isin(predicted, model.classes_).all()
+            check_shares(proba, n)
+    if isinstance(model, MedLDARegressor):
+        predicted, bounds = model.predict(X), model.predict_interval(X)
+        assert len(predicted) == len(bounds) == n
+        assert np.isfinite(predicted).all()
+        assert (bounds[..., 0] <= bounds[..., 1]).all()
+
+
+ESTIMATORS = (LDA, MedLDAClassifier, MedLDARegressor)
+QUICK = settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
+
+
+@QUICK
+@given(cases(LDA))
+def test_lda(case):
+    check_case(case)
+
+
+@QUICK
+@given(cases(MedLDAClassifier))
+def test_classifier(case):
+    check_case(case)
+
+
+@QUICK
+@given(cases(MedLDARegressor))
+def test_regressor(case):
+    check_case(case)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_most_plain_cases_are_fitted(kind):
+    """The strategies reach what they are for: of the cases a good part is fitted, and a good part refused."""
+    outcomes = []
+
+    @settings(QUICK, max_examples=60, database=None, derandomize=True)
+    @given(cases(kind))
+    def collect(case):
+        outcomes.append(check_case(case))
+
+    collect()
+    fitted = sum(outcome != "refused" for outcome in outcomes)
+    assert 0.15 < fitted / len(outcomes) < 0.9
+
+
+COUNTS = np.array([[2, 0, 1], [0, 3, 0], [1, 1, 1]])
+NEVER = np.datetime64("NaT")
+DAY = np.datetime64("2020-01-01")
+
+
+@pytest.mark.parametrize(
+    ("kind", "X", "y", "message"),
+    [
+        (MedLDAClassifier, COUNTS, [b"a", b"b", b"a"], "y: .*bytes"),
+        (MedLDAClassifier, COUNTS, np.array([DAY, NEVER, DAY + 1]), "y: label 1 is NaN"),
+        (MedLDAClassifier, COUNTS, [1, (1, 2), "a"], "y: must be one label per document"),
+        (MedLDARegressor, COUNTS, [1.0, 1e300, -1.0], r"y: target 1 is beyond ±1e\+100"),
+        (LDA, np.array([1, 2, 3], object), None, "Expected 2D array"),
+    ],
+)
+def test_what_the_search_has_found(kind, X, y, message):
+    with pytest.raises(TopoiError, match=message):
+        kind(2, n_sweeps=2).fit(X, y)
