@@ -11,6 +11,7 @@ import hashlib
 import json
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
@@ -22,7 +23,6 @@ from scipy import sparse
 
 from topoi import store
 from topoi._files import write_whole
-from topoi._pool import Pool
 from topoi.errors import ParameterError, TopoiError
 from topoi.model import check_whole
 from topoi.samples import Samples, Trace
@@ -100,6 +100,7 @@ class Point:
     weights: list[NDArray[np.float32]]
     trace_sweep: list[int]
     trace_log_joint: list[float]
+    blocks: list[str]  # of a run on a cluster: the files that hold topics and shares, with their digests
 
     def belongs_to(self, state: State) -> bool:
         """Whether it can be a point of the chain of `state`: kernels go by what it says without looking."""
@@ -114,7 +115,8 @@ class Point:
             and 0 < self.beta < np.inf
             and self.sweep >= 0
             and (self.eta is None if s is None else self.eta is not None and self.eta.shape == s.eta.shape)
-            and all((matrix is None) == (self.n_samples == 0) for matrix in (self.counts, self.last, self.shares))
+            and all((matrix is None) == (self.n_samples == 0) for matrix in (self.counts, self.last))
+            and (self.shares is None) == (self.n_samples == 0 or bool(self.blocks))
             and all(matrix is None or matrix.shape == counts_shape for matrix in (self.counts, self.last))
             and (self.shares is None or self.shares.shape == (state.corpus.n_documents, n_topics))
             and len(self.weights) == (0 if s is None else self.n_samples)
@@ -142,13 +144,12 @@ class Journal:
             return True
         return time.monotonic() - self.written >= self.every_seconds
 
-    def write(self, state: State, samples: Samples, trace: Trace) -> None:
+    def write(self, state: State, samples: Samples, trace: Trace, blocks: Sequence[str] = ()) -> None:
         """Write a checkpoint and remove all but the last few."""
         s = state.supervision
         point = Point(
             self.fingerprint, state.sweep, state.z, state.alpha, state.beta, None if s is None else s.eta, samples.n,
-            samples.counts, samples.last, samples.shares if samples.n else None, samples.weights, trace.sweep,
-            trace.log_joint,
+            samples.counts, samples.last, samples.shares, samples.weights, trace.sweep, trace.log_joint, list(blocks),
         )  # fmt: skip
         path = self.folder / f"sweep-{state.sweep:09d}.topoi"
         try:
@@ -165,24 +166,28 @@ class Journal:
         """The checkpoints, oldest first."""
         return sorted(self.folder.glob("sweep-*.topoi"))
 
-    def resume(self, state: State, samples: Samples, trace: Trace, pool: Pool) -> None:
-        """Bring state, samples and trace to the last checkpoint; leave them as they are if there is none."""
-        point = self._last(state)
+    def resume(
+        self, state: State, samples: Samples, trace: Trace, check: Callable[[Point], None] = lambda point: None
+    ) -> Point | None:
+        """Bring state, samples and trace to the last checkpoint, which is returned; None if there is none.
+
+        `check` raises a ModelError for one whose blocks are damaged.
+        """
+        point = self._last(state, check)
         if point is None:
-            return
+            return None
         state.z[:] = point.z
         state.alpha, state.beta, state.sweep = point.alpha, point.beta, point.sweep
         samples.n, samples.counts, samples.last = point.n_samples, point.counts, point.last
-        if point.shares is not None:
-            samples.shares[:] = point.shares
+        samples.shares = point.shares
         samples.weights[:] = point.weights
         trace.sweep[:], trace.log_joint[:] = point.trace_sweep, point.trace_log_joint
         if state.supervision is not None:
             assert point.eta is not None
             state.supervision.eta[:] = point.eta
-            state.supervision.refresh(state, pool)
+        return point
 
-    def _last(self, state: State) -> Point | None:
+    def _last(self, state: State, check: Callable[[Point], None]) -> Point | None:
         """The last checkpoint that can be used; those that cannot are told of."""
         for path in reversed(self.files()):
             try:
@@ -197,9 +202,10 @@ class Journal:
                     )
                 if not point.belongs_to(state):
                     raise ModelError(f"{path}: does not hold a point of this run")
+                check(point)
                 return point
             except ModelError as error:
-                warnings.warn(f"{error}; an earlier checkpoint is used", CheckpointWarning, stacklevel=6)
+                warnings.warn(f"{error}; an earlier checkpoint is used", CheckpointWarning, stacklevel=7)
         return None
 
 

@@ -82,6 +82,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         tol: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        engine: Any = None,
         progress: bool = False,
         callbacks: Sequence[Callback] | None = None,
     ) -> None:
@@ -106,6 +107,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.engine = engine
         self.progress = progress
         self.callbacks = callbacks
 
