@@ -19,7 +19,8 @@ from topoi.design import Design
 from topoi.diagnostics import topic_logs
 from topoi.samplers import SAMPLERS
 from topoi.spectra import Spectrum, document_spectrum
-from topoi.state import State, new_state
+from topoi.state import State, new_state, topic_dtype
+from topoi.store import ModelError
 from topoi.supervision import Supervision
 from topoi.theta import add_shares
 from topoi.weights import TASKS_AT_A_TIME
@@ -38,6 +39,9 @@ def go_on(job: Job, old: Job, sweep: int, shares: int | None, group: int) -> Non
     """Take over the topics of a group, and the sums of its shares, from a checkpoint in another folder."""
     layout = Layout.read(job)
     z = read_arrays(old.path(sweep, "z", group))["z"]
+    n_tokens = group_corpus(job, layout, group).n_tokens
+    if z.shape != (n_tokens,) or z.dtype != topic_dtype(job.n_topics) or z.max(initial=0) >= job.n_topics:
+        raise ModelError(f"{old.path(sweep, 'z', group)} does not hold the topics of {n_tokens} tokens")
     _write_topics(job, layout, group, group_state(job, layout, group, sweep, z))
     if shares is not None:
         write_arrays(shares_file(job, shares, group), {"shares": read_shares(old, shares, group)})

@@ -9,6 +9,7 @@ hand, and the files of the last complete sweep, with a small record of the drive
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import tempfile
 import uuid
@@ -40,6 +41,8 @@ from topoi.supervision import Supervision
 from topoi.weights import TASKS_AT_A_TIME
 
 R = TypeVar("R")
+#: A file that a checkpoint counts on, and its digest.
+BLOCK = re.compile(r"(?P<run>[0-9a-f]{12})/(?P<kind>sweep|shares)-(?P<number>\d{9})/(z|sum)-\d{5,} [0-9a-f]{32}")
 
 
 def state_without_topics(
@@ -138,34 +141,48 @@ class Cluster:
 
     def _where(self, point: Point) -> tuple[Job, int | None]:
         """The job whose folder a checkpoint counts on, and the sweep of its last sample."""
-        names = [Path(line.split()[0]) for line in point.blocks]
-        shares = {name.parts[1] for name in names if name.parts[1].startswith("shares-")}
-        old = replace(self.job, folder=str(self.folder.resolve() / names[0].parts[0]))
-        return old, int(shares.pop().removeprefix("shares-")) if shares else None
+        first, last = (BLOCK.fullmatch(line) for line in (point.blocks[0], point.blocks[-1]))
+        assert first is not None
+        assert last is not None
+        old = replace(self.job, folder=str(self.folder.resolve() / first["run"]))
+        return old, int(last["number"]) if last["kind"] == "shares" else None
+
+    def _files(self, job: Job, sweep: int, shares: int | None) -> list[Path]:
+        """The files that a checkpoint counts on."""
+        groups = range(self.layout.n_groups)
+        files = [job.path(sweep, "z", g) for g in groups]
+        return files if shares is None else files + [_documents.shares_file(job, shares, g) for g in groups]
 
     def _check(self, point: Point) -> None:
         """Raise unless the files of a checkpoint are those that were written."""
-        names = [line.split()[0] for line in point.blocks]
+        if not point.blocks or not all(map(BLOCK.fullmatch, point.blocks)):
+            raise ModelError(f"the checkpoint of sweep {point.sweep} does not name its blocks")
+        files = self._files(*self._at(point))
+        digests = self.workers.map(_documents.seal, self._anywhere(), over=map(str, files))
+        for file, digest, line in zip(files, digests, point.blocks, strict=False):
+            if self._line(file, digest) != line:
+                raise ModelError(f"{file} is {'damaged' if digest else 'missing'}")
+        if len(files) != len(point.blocks):
+            raise ModelError(f"the checkpoint of sweep {point.sweep} has {len(point.blocks)} blocks, not {len(files)}")
+
+    def _at(self, point: Point) -> tuple[Job, int, int | None]:
+        old, shares = self._where(point)
+        return old, point.sweep, shares
+
+    def _anywhere(self) -> Job:
+        """The job before it has a folder of its own."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        here = replace(self.job, folder=str(self.folder))
-        found = self.workers.map(_documents.seal, here, over=[str(self.folder / name) for name in names])
-        for line, digest in zip(point.blocks, found, strict=True):
-            if line.split()[1:] != [digest]:
-                what = "is damaged" if digest else "is missing"
-                raise ModelError(f"{self.folder / line.split()[0]} {what}")
-        if not names:
-            raise ModelError(f"the checkpoint of sweep {point.sweep} has no blocks")
+        return replace(self.job, folder=str(self.folder.resolve()))
+
+    def _line(self, file: Path, digest: str) -> str:
+        return f"{file.relative_to(self.folder.resolve()).as_posix()} {digest}"
 
     def checkpoint(self, journal: Journal, samples: Samples, trace: Trace) -> None:
         """Write a checkpoint: digests of the files of this sweep, and all that the driver has."""
         self.begin()
-        files = [self.job.path(self.state.sweep, "z", g) for g in range(self.layout.n_groups)]
-        if self.shares_at is not None:
-            files += [_documents.shares_file(self.job, self.shares_at, g) for g in range(self.layout.n_groups)]
+        files = self._files(self.job, self.state.sweep, self.shares_at)
         digests = self.workers.map(_documents.seal, self.job, over=map(str, files))
-        names = [file.relative_to(self.folder.resolve()).as_posix() for file in files]
-        lines = [f"{name} {digest}" for name, digest in zip(names, digests, strict=True)]
-        journal.write(self.state, samples, trace, lines)
+        journal.write(self.state, samples, trace, list(map(self._line, files, digests)))
         self.written[self.state.sweep] = self.shares_at
         self._tidy({int(path.stem.removeprefix("sweep-")) for path in journal.files()})
 
