@@ -6,6 +6,8 @@ keep their numbers. A shard has no tokens: the counts of all tokens are its base
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,38 @@ from topoi.corpus import Corpus
 from topoi.state import State, topic_dtype
 from topoi.supervision import Supervision
 
+ROOM = 2**26
 
-def group_corpus(job: Job, layout: Layout, group: int) -> Corpus:
+
+class Opened:
+    """The groups that a worker has opened last, with their tokens in the order of words; up to ROOM tokens in all.
+
+    It saves time, no more: a group that is opened again is the same.
+    """
+
+    def __init__(self) -> None:
+        self.corpora: OrderedDict[tuple[str, int], Corpus] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def __call__(self, job: Job, layout: Layout, group: int) -> Corpus:
+        """The documents of a group."""
+        key = (job.folder, group)  # every run has a folder of its own
+        with self.lock:
+            if key in self.corpora:
+                self.corpora.move_to_end(key)
+                return self.corpora[key]
+        corpus = _open_group(job, layout, group)
+        with self.lock:
+            self.corpora[key] = corpus
+            while sum(other.n_tokens + other.n_words for other in self.corpora.values()) > ROOM:
+                self.corpora.popitem(last=False)
+        return corpus
+
+
+group_corpus = Opened()
+
+
+def _open_group(job: Job, layout: Layout, group: int) -> Corpus:
     """The documents of a group, mapped from the saved corpus."""
     first_block, last_block = layout.groups[group], layout.groups[group + 1]
     ptr = layout.block_ptr[first_block : last_block + 1]
