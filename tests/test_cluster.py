@@ -13,9 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cli_files import call, done, write_csv
 from conftest import random_counts
 from labelled import Documents
 from test_checkpoint import Killed, killer
+from test_cli_resume import Killed as KilledCommand
+from test_cli_resume import kill_after
 from test_saved import answers
 
 import topoi
@@ -217,6 +220,27 @@ def test_full_disk(killed, expected, tmp_path, monkeypatch):
     assert said(fit("partial", tmp_path, engine="blocks")) == expected("partial")
 
 
+def test_command_line(tmp_path, monkeypatch):
+    posts = write_csv(tmp_path / "posts.csv")
+    options = ("--text", "body", "--label", "tags", "--label-separator", ";", "--sampler", "partial", "--topics", "4",
+               "--sweeps", "12", "--jobs", "1", "--checkpoint-seconds", "0")  # fmt: skip
+    done("fit", posts, *options, "-o", tmp_path / "memory")
+    with monkeypatch.context() as patch:
+        kill_after(patch, 7)
+        with pytest.raises(KilledCommand):
+            call("fit", posts, *options, "--dask", "blocks", "-o", tmp_path / "killed")
+    assert list((tmp_path / "killed").rglob("z-00000"))
+    done("resume", tmp_path / "killed")
+    text = Path(posts).read_text("utf-8")
+    done("fit", "-", "--format", "csv", *options, "--dask", "blocks", "-o", tmp_path / "piped", input=text)
+    models = [tmp_path / name / "estimator.topoi" for name in ("memory", "killed", "piped")]
+    assert len({path.read_bytes() for path in models}) == 1
+    assert all({path.name for path in model.parent.iterdir()} == {"estimator.topoi", "topoi.json"} for model in models)
+    failed = call("fit", posts, *options, "--dask", "nowhere", "-o", tmp_path / "x")
+    assert failed.exit_code == 2
+    assert 'Error: --dask: must be None, "blocks"' in failed.output
+
+
 # ---- Errors --------------------------------------------------------------------------------------------------------
 
 
@@ -302,7 +326,7 @@ def test_a_worker_is_killed(name, delay, client, expected):
     at_three = [lambda progress: killed.append(kill_a_worker(client, delay)) if progress.sweep == 3 else None]
     assert said(fit(name, engine=client, callbacks=at_three)) == expected(name)
     deadline = time.monotonic() + 60
-    while killed[0] in (pids := set(client.run(os.getpid).values())) or len(pids) < 2:
+    while killed[0] in (pids := set(client.run(os.getpid, on_error="ignore").values())) or len(pids) < 2:
         assert time.monotonic() < deadline, "the worker was killed, and another came"
         time.sleep(0.1)
 

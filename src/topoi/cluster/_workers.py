@@ -47,8 +47,9 @@ def checked(task: Callable[..., R], job: Job, *arguments: Any) -> R:
 def unseen(job: Job, host: str) -> str:
     """What to do about a worker that does not see the files."""
     return (
-        f"the worker on {host} does not see {job.folder} or {job.corpus}; fit(…, checkpoint=folder) names a folder for "
-        "the run, which must be on a disk that all workers share, as must a corpus that is given by its folder"
+        f"the worker on {host} does not see {job.folder} or {job.corpus}; fit(…, checkpoint=folder), or -o on the "
+        "command line, names a folder for the run, which must be on a disk that all workers share, as must a corpus "
+        "that is given by its folder"
     )
 
 
@@ -108,7 +109,7 @@ def connect(address: str) -> Iterator[Any]:
         from distributed import Client
     except ImportError as error:
         raise EngineError(
-            f"engine={address!r} needs the package `distributed`: pip install 'topoi[cluster]'"
+            f"the Dask cluster at {address} needs the package `distributed`: pip install 'topoi[cluster]'"
         ) from error
     try:
         client: Any = Client(address, timeout=PATIENCE / 4)  # type: ignore[no-untyped-call]
