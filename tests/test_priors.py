@@ -17,14 +17,12 @@ from topoi.priors import (
     FLOOR,
     RATE,
     SHAPE,
-    SMALL,
-    document_spectrum,
     learn_alpha,
     learn_beta,
     resolve_alpha,
     resolve_beta,
-    word_spectrum,
 )
+from topoi.spectra import SMALL, document_spectrum, word_spectrum
 from topoi.state import State, document_counts, new_state, topic_counts
 
 ALPHA = np.array([0.05, 0.1, 0.3, 0.6, 1.5])

@@ -53,6 +53,26 @@ def test_rows_hold_the_counts(share, with_base):
         made.z[:] = np.random.default_rng(2).integers(0, K, len(made.z))
 
 
+@pytest.mark.parametrize("share", [0, 2, 8])
+def test_rows_of_a_table_are_those_of_the_tokens(share):
+    made = state()
+    rows = SplitRows.empty(made, share)
+    rows.fill(made, Pool(1))
+    table = np.zeros((CORPUS.n_words, 32), np.float32)
+    table[:, :K] = topic_counts(made)[0]
+    other = SplitRows.of_table(made, table, share)
+    for name in ("size", "n_k", "scale"):
+        np.testing.assert_array_equal(getattr(other, name), getattr(rows, name))
+    np.testing.assert_array_equal(other.dense >= 0, rows.dense >= 0)
+    for w in range(CORPUS.n_words):
+        if rows.dense[w] >= 0:
+            np.testing.assert_array_equal(other.table[other.dense[w]], rows.table[rows.dense[w]])
+        else:
+            for name in ("topics", "counts"):
+                lists = [getattr(r, name)[r.start[w] : r.start[w] + r.size[w]] for r in (rows, other)]
+                np.testing.assert_array_equal(*lists)
+
+
 def test_a_list_gains_and_loses_topics():
     rng = np.random.default_rng(0)
     topics, counts, kept = np.zeros(12, np.uint16), np.zeros(12, np.float32), np.zeros(9, int)

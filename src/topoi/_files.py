@@ -11,11 +11,12 @@ from typing import BinaryIO
 
 
 @contextmanager
-def writing_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def writing_whole(path: str | os.PathLike[str], sync: bool = True) -> Iterator[BinaryIO]:
     """A binary file to write to: whoever reads `path`, at any time and after any failure, finds all of it or the old.
 
     The bytes go to a new file beside the target, thus on the same disk, which takes its place in one step when the
-    block ends without an error. What is no file, as /dev/null or a named pipe, is written to as it is.
+    block ends without an error. What is no file, as /dev/null or a named pipe, is written to as it is. Without `sync`
+    it may be lost, or damaged, in a power cut.
     """
     target = Path(path).resolve()  # a link stays a link
     if target.exists() and not target.is_file() and not target.is_dir():
@@ -28,13 +29,14 @@ def writing_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with new.open("xb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
         new.replace(target)
     finally:
         new.unlink(missing_ok=True)
 
 
-def write_whole(path: str | Path, data: bytes) -> None:
+def write_whole(path: str | Path, data: bytes, sync: bool = True) -> None:
     """Write `data` to a file, all of it or nothing; see `writing_whole`."""
-    with writing_whole(path) as file:
+    with writing_whole(path, sync) as file:
         file.write(data)

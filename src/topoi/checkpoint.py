@@ -12,6 +12,7 @@ import json
 import math
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
@@ -23,7 +24,6 @@ from scipy import sparse
 
 from topoi import store
 from topoi._files import write_whole
-from topoi._pool import Pool
 from topoi.errors import ParameterError, TopoiError
 from topoi.model import check_whole
 from topoi.samples import Samples, Trace
@@ -103,6 +103,8 @@ class Point:
     trace_log_joint: list[float]
     trace_held_out: list[float] = field(default_factory=list)
     watched: str = ""
+    # Of a run on a cluster: the files that hold topics and shares, with their digests.
+    blocks: list[str] = field(default_factory=list)
 
     def belongs_to(self, state: State) -> bool:
         """Whether it can be a point of the chain of `state`: kernels go by what it says without looking."""
@@ -117,7 +119,8 @@ class Point:
             and 0 < self.beta < np.inf
             and self.sweep >= 0
             and (self.eta is None if s is None else self.eta is not None and self.eta.shape == s.eta.shape)
-            and all((matrix is None) == (self.n_samples == 0) for matrix in (self.counts, self.last, self.shares))
+            and all((matrix is None) == (self.n_samples == 0) for matrix in (self.counts, self.last))
+            and (self.shares is None) == (self.n_samples == 0 or bool(self.blocks))
             and all(matrix is None or matrix.shape == counts_shape for matrix in (self.counts, self.last))
             and (self.shares is None or self.shares.shape == (state.corpus.n_documents, n_topics))
             and len(self.weights) == (0 if s is None else self.n_samples)
@@ -146,13 +149,13 @@ class Journal:
             return True
         return time.monotonic() - self.written >= self.every_seconds
 
-    def write(self, state: State, samples: Samples, trace: Trace) -> None:
+    def write(self, state: State, samples: Samples, trace: Trace, blocks: Sequence[str] = ()) -> None:
         """Write a checkpoint and remove all but the last few."""
         s = state.supervision
         point = Point(
             self.fingerprint, state.sweep, state.z, state.alpha, state.beta, None if s is None else s.eta, samples.n,
-            samples.counts, samples.last, samples.shares if samples.n else None, samples.weights, trace.sweep,
-            trace.log_joint, trace.held_out, trace.watched,
+            samples.counts, samples.last, samples.shares, samples.weights, trace.sweep, trace.log_joint,
+            trace.held_out, trace.watched, list(blocks),
         )  # fmt: skip
         path = self.folder / f"sweep-{state.sweep:09d}.topoi"
         try:
@@ -169,16 +172,20 @@ class Journal:
         """The checkpoints, oldest first."""
         return sorted(self.folder.glob("sweep-*.topoi"))
 
-    def resume(self, state: State, samples: Samples, trace: Trace, pool: Pool) -> None:
-        """Bring state, samples and trace to the last checkpoint; leave them as they are if there is none."""
-        point = self._last(state)
+    def resume(
+        self, state: State, samples: Samples, trace: Trace, check: Callable[[Point], None] = lambda point: None
+    ) -> Point | None:
+        """Bring state, samples and trace to the last checkpoint, which is returned; None if there is none.
+
+        `check` raises a ModelError for one whose blocks are damaged.
+        """
+        point = self._last(state, check)
         if point is None:
-            return
+            return None
         state.z[:] = point.z
         state.alpha, state.beta, state.sweep = point.alpha, point.beta, point.sweep
         samples.n, samples.counts, samples.last = point.n_samples, point.counts, point.last
-        if point.shares is not None:
-            samples.shares[:] = point.shares
+        samples.shares = point.shares
         samples.weights[:] = point.weights
         trace.sweep[:], trace.log_joint[:] = point.trace_sweep, point.trace_log_joint
         if trace.watched:  # scores of other documents, or of none, are not known for these
@@ -187,9 +194,9 @@ class Journal:
         if state.supervision is not None:
             assert point.eta is not None
             state.supervision.eta[:] = point.eta
-            state.supervision.refresh(state, pool)
+        return point
 
-    def _last(self, state: State) -> Point | None:
+    def _last(self, state: State, check: Callable[[Point], None]) -> Point | None:
         """The last checkpoint that can be used; those that cannot are told of."""
         for path in reversed(self.files()):
             try:
@@ -204,9 +211,10 @@ class Journal:
                     )
                 if not point.belongs_to(state):
                     raise ModelError(f"{path}: does not hold a point of this run")
+                check(point)
                 return point
             except ModelError as error:
-                warnings.warn(f"{error}; an earlier checkpoint is used", CheckpointWarning, stacklevel=6)
+                warnings.warn(f"{error}; an earlier checkpoint is used", CheckpointWarning, stacklevel=7)
         return None
 
 

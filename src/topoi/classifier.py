@@ -135,6 +135,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         tol: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        engine: Any = None,
         progress: bool = False,
         callbacks: Sequence[Callback] | None = None,
     ) -> None:
@@ -161,6 +162,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.engine = engine
         self.progress = progress
         self.callbacks = callbacks
 

@@ -48,8 +48,15 @@ class Corpus:
     """Documents as bags of words over a vocabulary of `n_words` words; see the module for the layout.
 
     Made with `from_counts`, `from_tokens`, `from_texts` or `load`. `n_dropped` says how many tokens
-    `from_tokens` left out because a given vocabulary lacks them.
+    `from_tokens` left out because a given vocabulary lacks them. `folder` is where `load` found it.
     """
+
+    folder: Path | None = None
+    # Random streams go by the numbers of documents and blocks. In a part of a corpus (on a cluster) they are counted
+    # from here on, so that the part has the draws that it has in the whole.
+    first_document = 0
+    first_block = 0
+    first_word_block = 0
 
     def __init__(
         self,
@@ -128,9 +135,11 @@ class Corpus:
             vocabulary = None
             if header["has_vocabulary"]:
                 vocabulary = json.loads((folder / "vocabulary.json").read_text("utf-8"))
-            return cls(words, doc_ptr, n_words, vocabulary)
+            corpus = cls(words, doc_ptr, n_words, vocabulary)
         except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
             raise CorpusError(f"{folder} is not a saved corpus, or is damaged: {error}") from error
+        corpus.folder = folder.resolve()
+        return corpus
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the corpus to `folder`, all of it or nothing; a corpus saved there before is replaced."""

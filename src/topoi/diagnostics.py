@@ -2,9 +2,9 @@
 
 The log joint is a product of predictive probabilities: given the topics before it, a token of a document has
 topic k with probability (n_dk + α_k)/(n_d + Σα), and a token of topic k is word w in proportion to n_wk + β.
-So lnΓ is not needed for each count: the factors are multiplied, and one logarithm is taken where the product
-nears the limits of a float64. The cost is one pass over the tokens by document and one by word, whatever the
-number of topics.
+So lnΓ is not needed for each count: the factors of the documents are multiplied, and one logarithm is taken where
+the product nears the limits of a float64; those of the words follow from how often each count n_wk occurs. The cost
+is one pass over the tokens by document and one by word, whatever the number of topics.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from topoi._simd import LANES, pad, padded
 from topoi._validate import running_total
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
+from topoi.spectra import Spectrum, above, word_spectrum
 from topoi.state import State
-from topoi.tables import word_blocks
 
 # A factor of the log joint lies between the smallest prior (1e-10) and the largest count, far inside these
 # bounds, so a product that is within them stays a normal float64 after one more factor.
@@ -60,62 +60,38 @@ def log_topics(doc_ptr: Any, first: Any, last: Any, z: Any, alpha: Any, alpha_su
     return total + math.log(product)
 
 
-@kernel
-def log_words(order: Any, word_ptr: Any, first: Any, last: Any, z: Any, base: Any, beta: Any, n_k: Any) -> Any:
-    """Log numerator of the probability of words first … last − 1 given their topics; adds counts to `n_k`.
-
-    Equivalent to ``(gammaln(base + n_wk + beta) - gammaln(base + beta)).sum()``.
-    """
-    n_w = np.zeros(n_k.shape[0])
-    total = 0.0
-    product = 1.0
-    has_base = base.shape[0] > 0
-    for w in range(first, last):
-        for j in range(word_ptr[w], word_ptr[w + 1]):
-            k = z[order[j]]
-            factor = n_w[k] + beta
-            if has_base:
-                factor += base[w, k]
-            product *= factor
-            n_w[k] += 1.0
-            if not TINY < product < HUGE:
-                total += math.log(product)
-                product = 1.0
-        for j in range(word_ptr[w], word_ptr[w + 1]):
-            k = z[order[j]]
-            n_k[k] += n_w[k]
-            n_w[k] = 0.0
-    return total + math.log(product)
-
-
 def log_joint(state: State, pool: Pool | None = None) -> float:
     """log p(words, topics | α, β), with θ and φ integrated out; given the base counts if there are some."""
     pool = pool or Pool(1)
-    corpus = state.corpus
-    ptr = corpus.block_ptr
+    return join_logs(state, topic_logs(state, pool), *word_spectrum(state, pool))
+
+
+def topic_logs(state: State, pool: Pool) -> list[float]:
+    """Log probability of the topics of every block of documents."""
+    corpus, ptr = state.corpus, state.corpus.block_ptr
     alpha_sum = float(state.alpha.sum())
 
-    def document_part(block: int) -> float:
+    def work(block: int) -> float:
         return float(log_topics(corpus.doc_ptr, ptr[block], ptr[block + 1], state.z, state.alpha, alpha_sum))
 
-    order, word_ptr = corpus.by_word
-    base = state.base_table
+    return pool.map(work, range(len(ptr) - 1))
 
-    def word_part(block: tuple[int, int, int]) -> tuple[float, NDArray[np.float64]]:
-        n_k = np.zeros(state.n_topics)
-        log_numerator = log_words(order, word_ptr, block[1], block[2], state.z, base, state.beta, n_k)
-        return float(log_numerator), n_k
 
-    parts = pool.map(document_part, range(len(ptr) - 1))
-    n_k = np.zeros(state.n_topics)
-    for log_numerator, counts in pool.map(word_part, word_blocks(state)):
-        parts.append(log_numerator)
-        n_k += counts
-    before = np.full(state.n_topics, state.beta_sum)
-    if base.shape[0] > 0:
-        before += base.sum(0, dtype=np.float64)
-    parts.extend((gammaln(before) - gammaln(before + n_k)).tolist())
-    return math.fsum(parts)  # exact, so neither the order of the parts nor the version of Python matters
+def join_logs(state: State, parts: list[float], spectrum: Spectrum, n_k: NDArray[np.int64]) -> float:
+    """The log joint from `topic_logs`, and from the histogram of n_wk and n_k, both with the base.
+
+    A word that has a topic n times adds log β + log(1 + β) + … + log(n − 1 + β), so log(n + β) is taken as many times
+    as there are counts above n.
+    """
+    times, before = above(spectrum), np.full(state.n_topics, state.beta_sum)
+    if state.base is not None:
+        base = np.asarray(state.base, np.int64)
+        times[: base.max(initial=0)] -= above(Spectrum(base, base.ravel(), np.ones(base.size, np.int64)))
+        before += base.sum(0)
+    logs = times * np.log(np.arange(len(times)) + state.beta)
+    norms = gammaln(before) - gammaln(state.beta_sum + n_k)
+    # An exact sum: neither the order of the parts nor the version of Python matters.
+    return math.fsum([*parts, *logs.tolist(), *norms.tolist()])
 
 
 # ---- Document completion -----------------------------------------------------------------------------------

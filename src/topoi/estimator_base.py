@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,13 +19,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from topoi._pool import Pool
 from topoi._rng import CHAIN, bits, new_stream
 from topoi.checkpoint import Checkpoints, fingerprint
+from topoi.cluster import Cluster, Saved, open_workers, state_without_topics
 from topoi.corpus import Corpus
 from topoi.diagnostics import rhat_ess
 from topoi.errors import CorpusError, ParameterError
 from topoi.infer import check_method, infer
 from topoi.interrupt import Interrupt
 from topoi.model import TopicModel, check_whole
-from topoi.plan import check_sampler, make_plan
+from topoi.plan import check_parallel, check_sampler, make_plan
 from topoi.progress import progress_bar
 from topoi.run import Callback, Rules, Run, Schedule, run
 from topoi.samples import Watch
@@ -64,6 +66,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     tol: float | None
     random_state: Any
     n_jobs: int | None
+    engine: Any
     progress: bool
     callbacks: Sequence[Callback] | None
     model_: TopicModel
@@ -93,31 +96,47 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             make_plan(self.sampler, job.corpus, self.n_topics, job.supervise is not None, self.sampler_options)
             for job in jobs
         ]
-        with Interrupt() as interrupt, self._pool() as pool, progress_bar(self.progress) as show:
+        engine = None if jobs[0].base is not None else self.engine  # new documents of a fitted model are few
+        with (
+            Interrupt() as interrupt, self._pool() as pool, open_workers(engine, pool) as workers,
+            progress_bar(self.progress) as show,
+        ):  # fmt: skip
+            if workers is not None:
+                for plan in plans:
+                    check_parallel(plan, self.sampler)
             callbacks = [*show, *(self.callbacks or [])]
             todo = [(model, number) for model in range(len(jobs)) for number in range(self.n_chains)]
             seconds = self.max_seconds
             if seconds is not None:  # a budget of the whole fit: chains that wait for a thread share it
-                seconds = float(seconds) / -(-len(todo) // pool.n_jobs)
+                seconds = float(seconds) / -(-len(todo) // (pool.n_jobs if workers is None else 1))
             rules = Rules(self._learn_alpha, self._learn_beta, max_seconds=seconds, tol=self.tol)
 
             def chain(model: int, number: int, inner: Pool) -> Run:
                 job = jobs[model]
                 seed = chain_seed(job.seed, number) if number else job.seed
-                state = new_state(job.corpus, alpha, beta, seed, job.base)
-                if job.supervise is not None:
-                    state.supervision = job.supervise()
-                    state.supervision.refresh(state, inner)
-                journal = None
+                supervision = None if job.supervise is None else job.supervise()
+                settings: tuple[Any, ...] = (plans[model], schedule, self._learn_alpha, self._learn_beta, self.tol)
+                journal, engine = None, None
+                if workers is None:
+                    state = new_state(job.corpus, alpha, beta, seed, job.base)
+                    if supervision is not None:
+                        state.supervision = supervision
+                        supervision.refresh(state, inner)
+                else:
+                    settings += ("in blocks",)  # checkpoints of other engines look different
+                    state = state_without_topics(on_disk(job.corpus), alpha, beta, seed, supervision)
                 if checkpoints is not None:
-                    what = fingerprint(state, plans[model], schedule, self._learn_alpha, self._learn_beta, self.tol)
-                    journal = checkpoints.journal(f"model-{model}-chain-{number}", what)
+                    journal = checkpoints.journal(f"model-{model}-chain-{number}", fingerprint(state, *settings))
+                if workers is not None:
+                    engine = Cluster(state, workers, None if journal is None else journal.folder)
                 asked = lambda: interrupt.requested  # noqa: E731
-                return run(
-                    state, plans[model], schedule, rules, inner, callbacks, asked, number, model, journal, job.watch
-                )
+                told = (callbacks, asked, number, model)
+                return run(state, plans[model], schedule, rules, inner, *told, journal, job.watch, engine)
 
-            if len(todo) == 1:
+            on_disk = Saved(None if checkpoints is None else Path(checkpoints.folder))
+            if workers is not None:  # one after the other: each has all workers
+                done = [chain(*which, pool) for which in todo]
+            elif len(todo) == 1:
                 done = [chain(0, 0, pool)]
             else:
                 done = pool.map(lambda which: chain(*which, Pool(1)), todo)
@@ -198,6 +217,8 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _corpus(self, X: Any, reset: bool, allow_empty: bool = False, like: Corpus | None = None) -> Corpus:
         """X as a corpus, checked against what the estimator was fitted on, or is being fitted on: `like`."""
+        if isinstance(X, str | os.PathLike):
+            X = Corpus.load(X)
         if isinstance(X, Corpus):
             if X.n_tokens == 0 and not allow_empty:
                 raise CorpusError(f"every document is empty: none of {X.n_documents} has a word of the vocabulary.")

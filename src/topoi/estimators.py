@@ -56,6 +56,9 @@ class LDA(TopicEstimator):
         The same integer gives the same bytes, for any `n_jobs`.
     n_jobs : int or None, default None
         Threads: None is 1, -1 all cores.
+    engine : Dask Client, address of a Dask scheduler, "blocks" or None, default None
+        Who does the sweeps of `fit`: the workers of a cluster, or this process with topics in files ("blocks"), for a
+        corpus larger than memory; see docs/cluster.md. The bytes are the same. None keeps all in memory.
     progress : bool, default False
         Show a progress bar on standard error.
     callbacks : list of callables or None, default None
@@ -111,6 +114,7 @@ class LDA(TopicEstimator):
         tol: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        engine: Any = None,
         progress: bool = False,
         callbacks: Sequence[Callback] | None = None,
     ) -> None:
@@ -129,11 +133,14 @@ class LDA(TopicEstimator):
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.engine = engine
         self.progress = progress
         self.callbacks = callbacks
 
     def fit(self, X: Any, y: Any = None, checkpoint: Any = None, validation: Any = None) -> LDA:
         """Learn the topics of the documents X: counts (n_documents, n_words), sparse or dense, or a `Corpus`.
+
+        X may also be the folder of a saved corpus, which is then read when needed, not at once.
 
         With `checkpoint`, a folder or `topoi.Checkpoints`, the fit can be killed: the same call goes on where it was
         and ends with the same bytes. `validation` are documents to watch the fit on, which it does not learn from:

@@ -25,10 +25,9 @@ from scipy.stats import norm
 from topoi._pool import Pool
 from topoi.corpus import Corpus
 from topoi.infer import FoldIn
-from topoi.model import TopicModel, sample_counts
+from topoi.model import TopicModel
 from topoi.run import Run
 from topoi.scores import Chain, sample_scores, score_draws
-from topoi.state import State
 
 N_DRAWS = 16  # of a document's score
 N_MEASURED = 1000  # documents whose errors are measured: more would tell the coverage no better than to 0.01
@@ -76,15 +75,11 @@ def measure_noise(
     """The noise of the targets (documents, outputs; NaN: not known) around the scores of the chains."""
     documents = _some_of_each(~np.isnan(targets))
     n_groups = -(-len(documents) // max(corpus.n_documents // TAKEN_OUT, 1))
-    counts = [sample_counts(result.state) for result in runs]
     errors = np.empty((len(documents), targets.shape[1]))
     variance = np.empty_like(errors)
     for group in range(n_groups):
         here = slice(group, None, n_groups)
-        chains = [
-            Chain(_without(result.state, count, documents[here]), result.weights)
-            for result, count in zip(runs, counts, strict=True)
-        ]
+        chains = [Chain(_without(result, corpus, documents[here]), result.weights) for result in runs]
         part = corpus.take(documents[here])
         errors[here] = targets[documents[here]] - sample_scores(chains, part, fold_in, pool).mean(0)
         variance[here] = score_draws(chains, part, N_DRAWS, fold_in.seed, pool).var(0, ddof=1)
@@ -128,11 +123,10 @@ def spaced(documents: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     return documents[np.arange(n) * len(documents) // max(n, 1)]
 
 
-def _without(state: State, counts: sparse.csr_array, documents: NDArray[np.int64]) -> TopicModel:
-    """The topics of a state as they are without the tokens of some documents."""
-    ptr = state.corpus.doc_ptr
-    tokens = np.concatenate([np.arange(ptr[d], ptr[d + 1]) for d in documents])
-    where = (state.corpus.words[tokens], state.z[tokens].astype(np.int64))
-    own = sparse.coo_array((np.ones(len(tokens), counts.dtype), where), shape=counts.shape)
+def _without(run: Run, corpus: Corpus, documents: NDArray[np.int64]) -> TopicModel:
+    """The topics of a run after its last sweep as they are without the tokens of some documents."""
+    counts = run.counts
+    words = np.concatenate([corpus.document(d) for d in documents])
+    own = sparse.coo_array((np.ones(len(words), counts.dtype), (words, run.topics(documents))), shape=counts.shape)
     rest = sparse.csr_array(counts - own.tocsr())
-    return TopicModel(rest, rest, 1, state.alpha, state.beta)
+    return TopicModel(rest, rest, 1, run.state.alpha, run.state.beta)

@@ -68,6 +68,21 @@ def check_sampler(name: str, supervised: bool = False, options: Mapping[str, Any
     SAMPLERS[name].check_options(options)
 
 
+def check_parallel(plan: Plan, name: str) -> None:
+    """Raise unless the samplers of a plan can work on parts of a corpus at the same time, in any order."""
+    for sampler in (plan.burn_in, plan.sampling):
+        if not SAMPLERS[sampler].parallel:
+            choices = ", ".join(sorted(other for other, kind in SAMPLERS.items() if kind.parallel))
+            means = (
+                f'"auto" means "{sampler}" for a corpus of this size and so many topics, which'
+                if name == "auto"
+                else f"{name!r}"
+            )
+            raise ParameterError(
+                "sampler", f"{means} moves one token after another, but an engine needs one of {choices}"
+            )
+
+
 def make_plan(
     name: str, corpus: Corpus, n_topics: int, supervised: bool = False, options: Mapping[str, Any] | None = None
 ) -> Plan:

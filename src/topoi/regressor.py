@@ -87,6 +87,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         tol: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        engine: Any = None,
         progress: bool = False,
         callbacks: Sequence[Callback] | None = None,
     ) -> None:
@@ -111,6 +112,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.engine = engine
         self.progress = progress
         self.callbacks = callbacks
 

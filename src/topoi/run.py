@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from topoi._pool import Pool
 from topoi.checkpoint import Journal
-from topoi.diagnostics import log_joint
+from topoi.engine import Engine, Local
 from topoi.errors import ParameterError
 from topoi.model import TopicModel, check_whole
 from topoi.plan import Plan
-from topoi.priors import learn_alpha, learn_beta
-from topoi.samplers import SAMPLERS, Sampler
+from topoi.samplers import SAMPLERS
 from topoi.samples import Samples, Trace, Watch
 from topoi.state import State
 
@@ -82,11 +82,13 @@ class Run:
     model: TopicModel
     doc_topic: NDArray[np.float32]
     trace: Trace
-    state: State
+    state: State  # without topics where an engine other than `Local` has them
     n_sweeps: int
     seconds: float
     weights: NDArray[np.float32]  # η of every kept sample (samples, tasks, K); no samples without responses
     stopped: str  # "finished", "callback", "time", "converged" or "interrupted"
+    counts: sparse.csr_array  # word–topic counts (V, K) of the last sweep
+    topics: Callable[[NDArray[np.int64]], NDArray[np.int64]]  # of the tokens of some documents, after the last sweep
 
 
 @dataclass(frozen=True)
@@ -113,45 +115,40 @@ def run(
     model: int = 0,
     journal: Journal | None = None,
     watch: Watch | None = None,
+    engine: Engine | None = None,
 ) -> Run:
     """Run the chain of `state` (which is changed) to the end of the schedule, or until a rule stops it.
 
     With a journal it goes on where the journal's last checkpoint is, and writes others. A watch scores the model so far
-    whenever the log joint is evaluated; the chain does not depend on it.
+    whenever the log joint is evaluated; the chain does not depend on it. Without an engine the topics are in `state`,
+    and are moved on the threads of `pool`.
     """
     rules, pool = rules or Rules(), pool or Pool(1)
-    trace, samples, kept = Trace(watched=watch.key if watch else ""), Samples(state), schedule.kept
+    engine = engine or Local(state, pool)
+    trace, samples, kept = Trace(watched=watch.key if watch else ""), Samples(), schedule.kept
     if journal is not None:
-        journal.resume(state, samples, trace, pool)
+        engine.resume(journal, samples, trace)
     begun = time.perf_counter()
-    sampler: Sampler | None = None
     stopped = "finished"
     sweep = state.sweep
     for sweep in range(state.sweep + 1, schedule.n_sweeps + 1):
         kind = SAMPLERS[plan.sampler(sweep - 1, schedule.n_burn_in)]
-        if sampler is None or type(sampler) is not kind:
-            sampler = None  # its tables go before those of the next are made
-            sampler = kind(state, pool, **(plan.options or {}))
         before = time.perf_counter()
-        info = sampler.sweep()
+        info = engine.sweep(kind, plan.options or {})
         rate = state.corpus.n_tokens / max(time.perf_counter() - before, 1e-9)
 
         if sweep % rules.learn_every == 0 and (rules.learn_alpha or rules.learn_beta):
-            if rules.learn_alpha:
-                state.alpha = learn_alpha(state, pool)
-            if rules.learn_beta:
-                state.beta = learn_beta(state, pool)
-            sampler.refresh_priors()
+            engine.learn(rules.learn_alpha, rules.learn_beta)
         value = None
         if sweep % rules.evaluate_every == 0 or sweep == schedule.n_sweeps:
-            value = log_joint(state, pool)
+            value = engine.log_joint()
             trace.sweep.append(sweep)
             trace.log_joint.append(value)
         if sweep in kept:
-            samples.add(state, pool)
+            engine.keep(samples)
         score = None
         if watch is not None and value is not None:
-            score = samples.watched(watch, state, pool)
+            score = samples.watched(watch, state, engine.counts, pool)
             trace.held_out.append(score)
 
         seconds = time.perf_counter() - begun
@@ -161,7 +158,7 @@ def run(
         if sweep == schedule.n_sweeps:
             break
         if journal is not None and journal.due(sweep):
-            journal.write(state, samples, trace)
+            engine.checkpoint(journal, samples, trace)
         if any(wish is True for wish in wishes):
             stopped = "callback"
         elif interrupted():
@@ -174,9 +171,12 @@ def run(
             continue
         break
     if journal is not None:
-        journal.write(state, samples, trace)
+        engine.checkpoint(journal, samples, trace)
     if samples.n == 0:  # stopped before the first sample was due: the state as it is
-        samples.add(state, pool)
-    shares = samples.shares / np.float32(samples.n)
+        engine.keep(samples)
+    counts = samples.last if samples.last is not None and samples.last_sweep == sweep else engine.counts()
     weights = np.array(samples.weights, np.float32)
-    return Run(samples.model(state), shares, trace, state, sweep, time.perf_counter() - begun, weights, stopped)
+    return Run(
+        samples.model(state), engine.doc_topic(samples), trace, state, sweep, time.perf_counter() - begun, weights,
+        stopped, counts, engine.topics,
+    )  # fmt: skip

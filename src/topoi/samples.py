@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from topoi._pool import Pool
-from topoi.model import TopicModel, sample_counts
+from topoi.model import TopicModel
 from topoi.state import State
-from topoi.theta import add_shares
 
 
 @dataclass(frozen=True)
@@ -51,18 +50,18 @@ class Trace:
 class Samples:
     """Sums over the kept samples."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self) -> None:
         self.counts: sparse.csr_array | None = None
         self.last: sparse.csr_array | None = None
-        self.shares = np.zeros((state.corpus.n_documents, state.n_topics), np.float32)
+        self.last_sweep = 0
+        self.shares: NDArray[np.float32] | None = None  # (D, K), unless an engine keeps them elsewhere
         self.n = 0
         self.weights: list[NDArray[np.float32]] = []
 
-    def add(self, state: State, pool: Pool) -> None:
-        """Keep the state as a sample."""
-        self.last = sample_counts(state)
+    def add(self, state: State, counts: sparse.csr_array) -> None:
+        """Keep a sample: the word–topic counts (V, K) and the weights of the state as it is."""
+        self.last, self.last_sweep = counts, state.sweep
         self.counts = self.last if self.counts is None else self.counts + self.last
-        add_shares(state, self.shares, pool)
         if state.supervision is not None:
             self.weights.append(state.supervision.eta[:, : state.n_topics].copy())
         self.n += 1
@@ -75,11 +74,11 @@ class Samples:
             sparse.csr_array(self.counts), self.last, self.n, state.alpha, state.beta, state.corpus.vocabulary
         )
 
-    def watched(self, watch: Watch, state: State, pool: Pool) -> float:
+    def watched(self, watch: Watch, state: State, now: Callable[[], sparse.csr_array], pool: Pool) -> float:
         """The score of the model that the run would leave if it ended now; nothing is changed."""
         if self.n:
             return watch.score(self.model(state), np.array(self.weights, np.float32), pool)
-        counts, s = sample_counts(state), state.supervision
+        counts, s = now(), state.supervision
         model = TopicModel(counts, counts, 1, state.alpha, state.beta, state.corpus.vocabulary)
         weights = np.empty((0, 0, 0), np.float32) if s is None else s.eta[None, :, : state.n_topics]
         return watch.score(model, weights, pool)

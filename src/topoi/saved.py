@@ -53,7 +53,7 @@ class Savable:
         """Write the fitted estimator to one file: safetensors and JSON, nothing that could run, whole or not at all.
 
         Without `documents` the topic shares of the training documents (`doc_topic_`) are left out, which are most of
-        the file where there are many. Callbacks are left out, and a random state that is not a number.
+        the file where there are many. Callbacks and the engine are left out, and a random state that is not a number.
         """
         check_is_fitted(self)
         store.save(path, self, known_classes(documents))
@@ -85,7 +85,7 @@ class StoredEstimator(Stored):
 
     def values(self, thing: Any) -> dict[str, Any]:
         """Parameters and fitted attributes."""
-        parameters = thing.get_params(deep=False) | {"callbacks": None}
+        parameters = thing.get_params(deep=False) | {"callbacks": None, "engine": None}
         if not isinstance(thing.random_state, int | np.integer):
             parameters["random_state"] = None
         names = [name for name in self.cls._fitted if name in vars(thing) and (self.documents or name != "doc_topic_")]

@@ -53,32 +53,25 @@ class SplitRows:
         room = np.diff(state.corpus.by_word[1])
         if state.base is not None:
             room = room + np.count_nonzero(state.base, axis=1)
-        room = np.minimum(room, state.n_topics)
-        may = room * share >= state.n_topics
-        start = np.concatenate(([0], np.cumsum(room)))
-        width = pad(state.n_topics)
-        return SplitRows(
-            share,
-            np.where(may, np.cumsum(may) - 1, -1).astype(np.int32),
-            np.full(len(room), -1, np.int32),
-            aligned_zeros((int(may.sum()), width), state.real),
-            start,
-            np.zeros(len(room), np.int32),
-            np.zeros(start[-1], state.z.dtype),
-            np.zeros(start[-1], state.real),
-            np.zeros(width),
-            aligned_zeros((width,), state.real),
-        )
+        return _with_room(np.minimum(room, state.n_topics), state, share)
+
+    @staticmethod
+    def of_table(state: State, table: NDArray[Any], share: int = DENSE_SHARE) -> SplitRows:
+        """Rows with the counts of a dense table that somebody else has made: the same as from the tokens."""
+        rows = _with_room(np.count_nonzero(table[:, : state.n_topics], axis=1), state, share)
+        rows._fill(np.zeros(0, np.int64), np.zeros(len(table) + 1, np.int64), table, state, Pool(1))
+        return rows
 
     def fill(self, state: State, pool: Pool) -> None:
         """Take the counts of `state`, base included."""
-        order, word_ptr = state.corpus.by_word
+        self._fill(*state.corpus.by_word, state.base_table, state, pool)
 
+    def _fill(self, order: NDArray[Any], word_ptr: NDArray[Any], base: NDArray[Any], state: State, pool: Pool) -> None:
         def work(block: tuple[int, int, int]) -> NDArray[np.float64]:
             n_k = np.zeros(len(self.n_k))
             fill_split(
-                order, word_ptr, block[1], block[2], state.z, state.base_table, state.n_topics, self.share, self.place,
-                self.dense, self.table, self.start, self.size, self.topics, self.counts, n_k,
+                order, word_ptr, block[1], block[2], state.z, base, state.n_topics, self.share, self.place, self.dense,
+                self.table, self.start, self.size, self.topics, self.counts, n_k,
             )  # fmt: skip
             return n_k
 
@@ -102,6 +95,25 @@ class SplitRows:
                 row = slice(self.start[w], self.start[w] + self.size[w])
                 out[w, self.topics[row]] = self.counts[row]
         return out
+
+
+def _with_room(room: NDArray[Any], state: State, share: int) -> SplitRows:
+    """Rows for so many topics of every word."""
+    may = room * share >= state.n_topics
+    start = np.concatenate(([0], np.cumsum(room)))
+    width = pad(state.n_topics)
+    return SplitRows(
+        share,
+        np.where(may, np.cumsum(may) - 1, -1).astype(np.int32),
+        np.full(len(room), -1, np.int32),
+        aligned_zeros((int(may.sum()), width), state.real),
+        start,
+        np.zeros(len(room), np.int32),
+        np.zeros(start[-1], state.z.dtype),
+        np.zeros(start[-1], state.real),
+        np.zeros(width),
+        aligned_zeros((width,), state.real),
+    )
 
 
 @kernel

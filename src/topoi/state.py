@@ -78,7 +78,7 @@ def new_state(
     z = np.zeros(corpus.n_tokens, topic_dtype(n_topics))
     edges = corpus.doc_ptr[corpus.block_ptr]
     for block in range(len(edges) - 1):
-        fill_uniform(z, edges[block], edges[block + 1], n_topics, new_stream(seed, INIT, 0, block))
+        fill_uniform(z, edges[block], edges[block + 1], n_topics, new_stream(seed, INIT, 0, corpus.first_block + block))
     return State(corpus, np.asarray(alpha, np.float64), float(beta), z, seed, 0, base, real_dtype(corpus, base))
 
 

@@ -50,21 +50,31 @@ class Supervision:
 
         def work(block: int) -> None:
             first, last = int(ptr[block]), int(ptr[block + 1])
-            self.response.draw(self.y, self.f, self.weight, self.kappa, self.omega, state.seed, step, first, last)
+            given = (self.y, self.f, self.weight, self.kappa, self.omega)
+            self.response.draw(*given, state.seed, step, first, last, state.corpus.first_document)
 
         pool.map(work, range(len(ptr) - 1))
 
     def update(self, state: State, pool: Pool) -> None:
         """After a sweep over the topics: auxiliary variables, weights, and auxiliary variables for the new weights."""
+        design = self.observe(state, pool)
+        self.draw_weights(design, state.seed, state.sweep, pool)
+        self.refresh(state, pool, design)
+
+    def observe(self, state: State, pool: Pool) -> Design:
+        """Scores and auxiliary variables of new topics and old weights; returns z̄."""
         design = design_of(state, pool)
         fill_scores(design, self.eta, self.f, pool)
         self.draw_auxiliary(state, 2 * state.sweep, pool)
+        return design
+
+    def draw_weights(self, design: Design, seed: int, sweep: int, pool: Pool, first_task: int = 0) -> None:
+        """Draw the weights of all tasks; their streams are numbered from `first_task` on."""
         given = (self.kappa, self.omega, self.nu)
         if self.n_gibbs == 0:
-            draw_exact(design, self.eta, *given, state.seed, state.sweep, pool)
+            draw_exact(design, self.eta, *given, seed, sweep, pool, first_task)
         else:
-            draw_coordinate(design, self.eta, self.f, *given, self.n_gibbs, state.seed, state.sweep, pool)
-        self.refresh(state, pool, design)
+            draw_coordinate(design, self.eta, self.f, *given, self.n_gibbs, seed, sweep, pool, first_task)
 
     def refresh(self, state: State, pool: Pool, design: Design | None = None) -> None:
         """Scores and auxiliary variables of the topics and weights as they are: before a run, and after every sweep.

@@ -17,7 +17,7 @@ which makes the work parallel and its result the same for any number of threads.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,11 +35,15 @@ NEGLIGIBLE = 1e-25
 
 @dataclass
 class DenseFactor:
-    """φ_wk = (table[w, k] + offset) · scale[k], rows padded to whole lanes; padded topics have scale 0."""
+    """φ_wk = (table[w, k] + offset) · scale[k], rows padded to whole lanes; padded topics have scale 0.
+
+    `mass[w]` is Σ_k α_k φ_wk, for the samplers that need it.
+    """
 
     table: NDArray[Any]
     offset: float
     scale: NDArray[Any]
+    mass: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     @staticmethod
     def empty(state: State) -> DenseFactor:
@@ -135,55 +139,82 @@ def prior_masses(table: Any, first: Any, last: Any, offset: Any, weight: Any, ma
 
 def word_blocks(state: State) -> list[tuple[int, int, int]]:
     """(number, first word, end) of every block of words."""
-    ptr = state.corpus.word_block_ptr
-    return [(b, int(ptr[b]), int(ptr[b + 1])) for b in range(len(ptr) - 1)]
+    ptr, number = state.corpus.word_block_ptr, state.corpus.first_word_block
+    return [(number + b, int(ptr[b]), int(ptr[b + 1])) for b in range(len(ptr) - 1)]
+
+
+# A factor is made in two steps: the rows of words, which may be made in several places (on a cluster), and then the
+# scale, from the sums over all words.
 
 
 def fill_counts(state: State, factor: DenseFactor, pool: Pool) -> NDArray[np.float64]:
     """Put the counts of `state` into the factor (offset β, scale 1/(n_k + Vβ)); return n_k, padded."""
+    n_k = count_table(state, factor.table, pool)
+    scale_counts(state, factor, n_k)
+    return n_k
+
+
+def count_table(state: State, table: NDArray[Any], pool: Pool) -> NDArray[np.float64]:
+    """Fill the table with the counts of `state`; returns n_k, padded."""
     order, word_ptr = state.corpus.by_word
 
     def work(block: tuple[int, int, int]) -> NDArray[np.float64]:
-        n_k = np.zeros(len(factor.scale))
-        count_rows(order, word_ptr, block[1], block[2], state.z, state.base_table, factor.table, n_k)
+        n_k = np.zeros(table.shape[1])
+        count_rows(order, word_ptr, block[1], block[2], state.z, state.base_table, table, n_k)
         return n_k
 
-    n_k = np.zeros(len(factor.scale))
+    n_k = np.zeros(table.shape[1])
     for part in pool.map(work, word_blocks(state)):
         n_k += part  # whole numbers: the order of the sum does not matter
+    return n_k
+
+
+def scale_counts(state: State, factor: DenseFactor, n_k: NDArray[np.float64]) -> None:
+    """Offset and scale of a factor whose table holds counts."""
     factor.offset = state.beta
     factor.scale[: state.n_topics] = 1.0 / (n_k[: state.n_topics] + state.beta_sum)
-    return n_k
 
 
 def fill_dirichlet(state: State, factor: DenseFactor, pool: Pool) -> None:
     """Draw φ_k ~ Dirichlet(n_·k + β) into the factor: one stream per sweep and block of words."""
-    n_k = fill_counts(state, factor, pool)
-    blocks = word_blocks(state)
+    n_k = count_table(state, factor.table, pool)
+    scale_gammas(state, factor, n_k, gamma_table(state, factor.table, pool))
+
+
+def gamma_table(state: State, table: NDArray[Any], pool: Pool) -> list[NDArray[np.float64]]:
+    """Replace the counts in the table by draws γ_wk ~ Gamma(n_wk + β); returns the sums by topic of every block."""
 
     def work(block: tuple[int, int, int]) -> NDArray[np.float64]:
-        total = np.zeros(len(factor.scale))
+        total = np.zeros(table.shape[1])
         stream = new_stream(state.seed, WORD_FACTOR, state.sweep, block[0])
-        gamma_rows(factor.table, block[1], block[2], state.beta, state.n_topics, total, stream)
+        gamma_rows(table, block[1], block[2], state.beta, state.n_topics, total, stream)
         return total
 
+    return pool.map(work, word_blocks(state))
+
+
+def scale_gammas(
+    state: State, factor: DenseFactor, n_k: NDArray[np.float64], totals: list[NDArray[np.float64]]
+) -> None:
+    """Offset and scale of a factor whose table holds gamma draws; topics without tokens are drawn anew."""
     total = np.zeros(len(factor.scale))
-    for part in pool.map(work, blocks):  # in block order: the same rounding on any number of threads
+    for part in totals:  # in block order: the same rounding on any number of threads
         total += part
     for k in np.flatnonzero(n_k[: state.n_topics] == 0):  # an empty topic may have drawn nothing but zeros
-        dirichlet_column(
-            factor.table, k, state.beta, new_stream(state.seed, WORD_FACTOR, state.sweep, len(blocks) + int(k))
-        )
+        number = len(totals) + int(k)
+        dirichlet_column(factor.table, k, state.beta, new_stream(state.seed, WORD_FACTOR, state.sweep, number))
         total[k] = factor.table[:, k].sum(dtype=np.float64)
     factor.offset = 0.0
     factor.scale[: state.n_topics] = 1.0 / total[: state.n_topics]
 
 
-def fill_prior_mass(state: State, factor: DenseFactor, mass: NDArray[np.float64], pool: Pool) -> None:
+def fill_prior_mass(state: State, factor: DenseFactor, pool: Pool) -> None:
     """mass[w] = Σ_k α_k φ_wk."""
     weight = padded(state.alpha, np.float64) * factor.scale
+    if len(factor.mass) != len(factor.table):
+        factor.mass = np.zeros(len(factor.table))
 
     def work(block: tuple[int, int, int]) -> None:
-        prior_masses(factor.table, block[1], block[2], factor.offset, weight, mass)
+        prior_masses(factor.table, block[1], block[2], factor.offset, weight, factor.mass)
 
     pool.map(work, word_blocks(state))

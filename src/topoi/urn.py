@@ -92,6 +92,7 @@ def draw_words(
                 touched[m] = k
                 m += 1
             n[k] += 1
+        sort_down(touched, 0, m)  # the draws follow from the counts, not from the order of the tokens
         size[w] = draw_row(n, touched, m, beta, row, stream)
         for j in range(m):
             n[touched[j]] = 0
@@ -123,8 +124,24 @@ def normalise(
             mass[w] += alpha[topics[j]] * phi[j]
 
 
+@dataclass
+class UrnRows:
+    """The draws of some words, before they are scaled: counts of topics, sizes of rows, and sums by topic."""
+
+    topics: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    size: NDArray[np.int64]
+    total: NDArray[np.int64]
+
+
 def draw_urn(state: State, pool: Pool) -> SparseFactor:
-    """Draw φ given the topics: rows of words in parallel, one stream per sweep and block, then the sums by topic."""
+    """Draw φ given the topics."""
+    rows = draw_urn_rows(state, pool)
+    return scale_urn(state, rows, rows.total, pool)
+
+
+def draw_urn_rows(state: State, pool: Pool) -> UrnRows:
+    """Draw rows of words in parallel, one stream per sweep and block."""
     order, word_ptr = state.corpus.by_word
     n_words = state.corpus.n_words
     size = np.zeros(n_words, np.int64)
@@ -142,12 +159,19 @@ def draw_urn(state: State, pool: Pool) -> SparseFactor:
     topics = np.concatenate([part[0] for part in parts])
     counts = np.concatenate([part[1] for part in parts])
     total = np.sum([part[2] for part in parts], axis=0)
-    start = np.concatenate(([0], np.cumsum(size)))
-    factor = SparseFactor(topics, np.zeros(len(counts), state.real), start, np.zeros(n_words))
+    return UrnRows(topics, counts, size, total)
+
+
+def scale_urn(state: State, rows: UrnRows, total: NDArray[np.int64], pool: Pool) -> SparseFactor:
+    """φ of the words in `rows`, where `total` are the sums over all words."""
+    start = np.concatenate(([0], np.cumsum(rows.size)))
+    factor = SparseFactor(rows.topics, np.zeros(len(rows.counts), state.real), start, np.zeros(len(rows.size)))
     scale = 1.0 / np.maximum(total, 1)  # a topic without counts has no entry to scale
 
     def finish(block: tuple[int, int, int]) -> None:
-        normalise(topics, counts, start, block[1], block[2], scale, state.alpha, factor.phi, factor.mass)
+        normalise(
+            rows.topics, rows.counts, start, block[1], block[2], scale, state.alpha, factor.phi, factor.mass
+        )  # fmt: skip
 
-    pool.map(finish, blocks)
+    pool.map(finish, word_blocks(state))
     return factor

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
+from threadpoolctl import threadpool_limits
 
 from topoi._jit import kernel
 from topoi._lanes import gather, spread
@@ -59,7 +60,7 @@ def coordinate_passes(
 
 def draw_coordinate(
     design: Design, eta: NDArray[np.float32], f: NDArray[Any], kappa: NDArray[Any], omega: NDArray[Any],
-    nu: float, n_gibbs: int, seed: int, sweep: int, pool: Pool,
+    nu: float, n_gibbs: int, seed: int, sweep: int, pool: Pool, first_task: int = 0,
 ) -> None:  # fmt: skip
     """Move the weights eta (tasks, ≥ K) by coordinate Gibbs; f (documents, tasks) has their scores before."""
     n_topics = len(design.start) - 1
@@ -67,7 +68,7 @@ def draw_coordinate(
     def work(first: int) -> None:
         tasks = range(len(eta))[first : first + LANES]
         by_topic = by_sixteen(eta[:, :n_topics].T, first, np.float32)
-        streams = np.array([new_stream(seed, WEIGHTS, sweep, task) for task in tasks])
+        streams = np.array([new_stream(seed, WEIGHTS, sweep, first_task + task) for task in tasks])
         coordinate_passes(
             design.start, design.doc, design.share, by_topic, by_sixteen(f, first, np.float64),
             by_sixteen(kappa, first, np.float32), by_sixteen(omega, first, np.float32), nu, n_gibbs, streams,
@@ -98,14 +99,14 @@ def fill_scores(design: Design, eta: NDArray[np.float32], f: NDArray[Any], pool:
 
 def draw_exact(
     design: Design, eta: NDArray[np.float32], kappa: NDArray[Any], omega: NDArray[Any], nu: float, seed: int,
-    sweep: int, pool: Pool,
+    sweep: int, pool: Pool, first_task: int = 0,
 ) -> None:  # fmt: skip
     """Draw the weights of every task from their Gaussian by Cholesky."""
     shares = design.matrix()
     n_topics = shares.shape[1]
 
     def work(task: int) -> None:
-        stream = new_stream(seed, WEIGHTS, sweep, task)
+        stream = new_stream(seed, WEIGHTS, sweep, first_task + task)
         weighted = shares.multiply(omega[:, [task]].astype(np.float64)).tocsc()
         precision = (shares.T @ weighted).toarray() + nu * np.eye(n_topics)
         b = shares.T @ kappa[:, task].astype(np.float64)
@@ -114,4 +115,6 @@ def draw_exact(
         half = solve_triangular(lower, b, lower=True)
         eta[task, :n_topics] = solve_triangular(lower, half + noise, lower=True, trans="T")
 
-    pool.map(work, range(len(eta)))
+    # On one thread: with several, BLAS adds up in an order that depends on how many there are.
+    with threadpool_limits(1, user_api="blas"):
+        pool.map(work, range(len(eta)))

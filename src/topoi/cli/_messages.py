@@ -13,6 +13,7 @@ OPTIONS = {
     "n_samples": "--samples",
     "n_chains": "--chains",
     "n_jobs": "--jobs",
+    "engine": "--dask",
     "n_words": "--words",
     "doc_topic_prior": "--alpha",
     "topic_word_prior": "--beta",

@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, get_type_hints
 
@@ -45,7 +46,8 @@ def begin(order: Order, folder: Path) -> Iterator[Checkpoints | None]:
     from topoi.checkpoint import Checkpoints
 
     if not can_resume(order):
-        yield None
+        # A cluster needs a folder all the same, which `forget` removes.
+        yield None if order.settings.dask is None else Checkpoints(folder / CHECKPOINTS, every_seconds=inf)
         return
     write_whole(folder / UNFINISHED, (json.dumps(asdict(order), indent=2) + "\n").encode("utf-8"))
     try:

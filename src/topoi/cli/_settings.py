@@ -55,6 +55,14 @@ class Settings:
         int, _option("--seed", min=0, max=2**32 - 1, help="The same seed gives the same model, to the last bit.")
     ] = 0
     jobs: Annotated[int, _option("--jobs", "-j", help="Threads; -1 is all cores. They do not change the model.")] = -1
+    dask: Annotated[
+        str | None,
+        _option(
+            "--dask",
+            help="Address of a Dask scheduler, as tcp://host:8786: its workers do the sweeps; `blocks` does them here "
+            "with topics in files. The model is the same; its folder must be on a disk that all workers share.",
+        ),
+    ] = None
     max_seconds: Annotated[float | None, _option("--max-seconds", help="Stop after this time, if not done.")] = None
 
 
@@ -74,6 +82,7 @@ PARAMETERS = {
     "strategy": "strategy",
     "seed": "random_state",
     "jobs": "n_jobs",
+    "dask": "engine",
     "max_seconds": "max_seconds",
 }
 

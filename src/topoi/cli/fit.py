@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,6 +54,8 @@ def fit(
     Ctrl-C (or SIGTERM) stops after the sweep in hand and saves the model so far; the exit code is then 130, and `topoi
     resume` goes on. So it does after a crash, from the last checkpoint.
 
+    --dask lets the workers of a Dask cluster do the sweeps, or does them here with topics in files: docs/cluster.md.
+
     The first run compiles its kernels; `topoi warmup` does it ahead.
 
     Words of texts that are in one document only, or in more than half of them, are left out: see --min-df and --max-df.
@@ -68,6 +70,7 @@ def resume(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of a fit that was stopped or killed.")],
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    dask: Annotated[str | None, typer.Option("--dask", help="Another Dask scheduler than that of the fit.")] = None,
 ) -> None:
     """Go on with a fit that was stopped or killed, from its last checkpoint.
 
@@ -78,7 +81,10 @@ def resume(
       topoi fit posts.csv --text body --topics 200 --sweeps 1000 -o model     (killed)
       topoi resume model
     """
-    follow(read_order(Path(model)), Path(model), json, quiet)
+    order = read_order(Path(model))
+    if dask is not None:
+        order = replace(order, settings=replace(order.settings, dask=dask))
+    follow(order, Path(model), json, quiet)
 
 
 def follow(order: Order, folder: Path, json: bool, quiet: bool) -> None:

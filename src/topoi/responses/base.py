@@ -39,10 +39,12 @@ class Response:
         sweep: int,
         first: int,
         last: int,
+        origin: int = 0,
     ) -> None:
         """Fill rows first … last − 1 of κ and ω given targets and scores; `weight` (documents, tasks) scales c.
 
-        The stream of a document is (seed, RESPONSE, sweep, document): blocks may run in any order.
+        The stream of a document is (seed, RESPONSE, sweep, document): blocks may run in any order. `origin` is the
+        number of the document in row 0.
         """
         raise NotImplementedError
 

@@ -19,12 +19,13 @@ from topoi.responses.base import Response
 
 @kernel
 def draw_rows(
-    y: Any, f: Any, weight: Any, cost: Any, kappa: Any, omega: Any, seed: Any, sweep: Any, first: Any, last: Any
-) -> None:
+    y: Any, f: Any, weight: Any, cost: Any, kappa: Any, omega: Any, seed: Any, sweep: Any, first: Any, last: Any,
+    origin: Any,
+) -> None:  # fmt: skip
     """Fill κ and ω of documents first … last − 1."""
     stream = np.zeros(3, np.uint64)
     for d in range(first, last):
-        seed_stream(stream, seed, RESPONSE, sweep, d)
+        seed_stream(stream, seed, RESPONSE, sweep, origin + d)
         for task in range(y.shape[1]):
             sign = y[d, task]
             c = cost * weight[d, task]
@@ -47,10 +48,11 @@ class Logistic(Response):
     cost: float = 16.0
 
     def draw(
-        self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int
-    ) -> None:
+        self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
+        origin: int = 0,
+    ) -> None:  # fmt: skip
         """Fill rows of κ and ω."""
-        draw_rows(y, f, weight, self.cost, kappa, omega, np.uint64(seed), np.uint64(sweep), first, last)
+        draw_rows(y, f, weight, self.cost, kappa, omega, np.uint64(seed), np.uint64(sweep), first, last, origin)
 
     def log_loss(self, y: Any, f: Any) -> Any:
         """log ψ(y | f)."""

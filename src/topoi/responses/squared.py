@@ -24,8 +24,9 @@ class Squared(Response):
     cost: float = 4.0
 
     def draw(
-        self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int
-    ) -> None:
+        self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
+        origin: int = 0,
+    ) -> None:  # fmt: skip
         """Fill rows of κ and ω."""
         rows = slice(first, last)
         known = ~np.isnan(y[rows])

@@ -88,12 +88,12 @@ def sweep_dense(
         while a == a_end and d < last:
             a, a_end = doc_ptr[d], doc_ptr[d + 1]
             count_document(z, a, a_end, n_a)
-            stream_a = branch(stream, d)
+            stream_a = branch(stream, d - first)
             d += 1
         while b == b_end and d < last:
             b, b_end = doc_ptr[d], doc_ptr[d + 1]
             count_document(z, b, b_end, n_b)
-            stream_b = branch(stream, d)
+            stream_b = branch(stream, d - first)
             d += 1
         n = min(a_end - a, b_end - b)
         if n == 0:

@@ -173,7 +173,7 @@ def sweep_tilted(
     moved = 0
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
-        own = stream if live else branch(stream, d)  # as the samplers without a tilt have it
+        own = stream if live else branch(stream, d - first)  # as the samplers without a tilt have it
         count_document(z, lo, hi, n_d)
         labelled = start_document(z, lo, hi, kappa[d], omega[d], eta_t, a, b, m)
         if labelled:

@@ -86,18 +86,22 @@ class Sampler:
         """Move every token once; returns diagnostics of the sweep."""
         state = self.state
         self.begin()
-        ptr = state.corpus.block_ptr
-
-        def work(block: int) -> Any:
-            stream = new_stream(state.seed, TOPICS, state.sweep, block)
-            return self.block(int(ptr[block]), int(ptr[block + 1]), stream)
-
-        pool = self.pool if self.parallel else Pool(1)
-        answers = pool.map(work, range(len(ptr) - 1))
+        answers = self.move()
         state.sweep += 1
         if state.supervision is not None:
             state.supervision.update(state, self.pool)
         return self.summary(answers)
+
+    def move(self) -> list[Any]:
+        """Move every token, with what is fixed during the sweep as it is; returns what the blocks returned."""
+        state, ptr = self.state, self.state.corpus.block_ptr
+
+        def work(block: int) -> Any:
+            stream = new_stream(state.seed, TOPICS, state.sweep, state.corpus.first_block + block)
+            return self.block(int(ptr[block]), int(ptr[block + 1]), stream)
+
+        pool = self.pool if self.parallel else Pool(1)
+        return pool.map(work, range(len(ptr) - 1))
 
     def responses(self) -> Responses:
         """What a tilt is made of: weights (tasks, K padded), the same topic by topic, κ and ω; of no tasks for LDA."""

@@ -17,16 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._pool import Pool
-from topoi.samplers._fixed import sweep_dense
-from topoi.samplers.base import Sampler
-from topoi.samplers.partial import NO_COUNTS
+from topoi.samplers.partial import Partial
 from topoi.samplers.split import move_split
 from topoi.split import DENSE_SHARE, SPLIT_ABOVE, SplitRows
 from topoi.state import State
-from topoi.tables import DenseFactor, fill_counts
+from topoi.tables import fill_counts
 
 
-class Delayed(Sampler):
+class Delayed(Partial):
     """Sampler with counts frozen for a sweep."""
 
     name = "delayed"
@@ -41,45 +39,47 @@ class Delayed(Sampler):
     options: ClassVar = {"dense_up_to": 0, "dense_share": 0}
 
     def __init__(
-        self,
-        state: State,
-        pool: Pool | None = None,
-        dense_up_to: int = SPLIT_ABOVE,
-        dense_share: int = DENSE_SHARE,
+        self, state: State, pool: Pool | None = None, dense_up_to: int = SPLIT_ABOVE, dense_share: int = DENSE_SHARE
     ) -> None:
-        super().__init__(state, pool)
+        super().__init__(state, pool, dense_up_to)
+        self.split = not self.dense and state.supervision is None
+        self.dense_share = dense_share
         self.rows: SplitRows | None = None
-        if state.n_topics > dense_up_to and state.supervision is None:
-            self.rows = SplitRows.empty(state, dense_share)
-        else:
-            self.table = DenseFactor.empty(state)
+
+    @property
+    def needs_mass(self) -> bool:
+        """Its draws do not need the masses of the prior's part."""
+        return False
+
+    def fill(self) -> None:
+        """Freeze the counts in a dense table."""
+        fill_counts(self.state, self.phi, self.pool)
 
     def begin(self) -> None:
         """Freeze the counts."""
-        if self.rows is not None:
-            self.rows.fill(self.state, self.pool)
-        else:
-            fill_counts(self.state, self.table, self.pool)
+        if not self.split:
+            super().begin()
+            return
+        if self.rows is None:
+            self.rows = SplitRows.empty(self.state, self.dense_share)
+        self.rows.fill(self.state, self.pool)
+
+    def move(self) -> list[Any]:
+        """Move every token; on a cluster the counts come as a table."""
+        if self.split and self.rows is None:
+            self.rows = SplitRows.of_table(self.state, self.phi.table, self.dense_share)
+        return super().move()
 
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
         """Move the tokens of documents first … last − 1 given the counts."""
-        state = self.state
         if self.rows is not None:
-            return move_split(state, self.rows, self.alpha, first, last, stream, live=False)
-        if state.supervision is not None:
-            return self.tilted_block(first, last, stream, self.table, NO_COUNTS, live=False)
-        corpus, table = state.corpus, self.table
-        return sweep_dense(
-            corpus.words, corpus.doc_ptr, first, last, state.z, table.table, table.offset, table.scale, self.alpha,
-            stream,
-        )  # fmt: skip
+            return move_split(self.state, self.rows, self.alpha, first, last, stream, live=False)
+        return super().block(first, last, stream)
 
     def word_factor(self) -> NDArray[np.float64]:
         """(n_wk + β)/(n_k + Vβ) of the sweep as an array (V, K)."""
+        if self.rows is None:
+            return super().word_factor()
         k = self.state.n_topics
-        if self.rows is not None:
-            counts, scale = self.rows.to_dense(k), self.rows.scale
-        else:
-            counts, scale = self.table.table[:, :k], self.table.scale
-        factor: NDArray[np.float64] = (counts.astype(np.float64) + self.state.beta) * scale[:k]
+        factor: NDArray[np.float64] = (self.rows.to_dense(k).astype(np.float64) + self.state.beta) * self.rows.scale[:k]
         return factor

@@ -40,12 +40,11 @@ class Partial(Sampler):
     cost = "O(topics in the document), and O(V·K) per sweep for φ"
     reference = "Magnusson, Jonsson, Villani & Broman (2018), Sparse partially collapsed MCMC, JCGS 27"
     options: ClassVar = {"dense_up_to": 0}
+    phi: DenseFactor
 
     def __init__(self, state: State, pool: Pool | None = None, dense_up_to: int = DENSE_UP_TO) -> None:
         super().__init__(state, pool)
         self.dense = state.n_topics <= dense_up_to
-        self.phi = DenseFactor.empty(state)
-        self.prior_mass = np.zeros(0 if self.dense else state.corpus.n_words)
 
     def fill(self) -> None:
         """Draw the word factor of this sweep."""
@@ -53,9 +52,16 @@ class Partial(Sampler):
 
     def begin(self) -> None:
         """Draw φ given the topics, and the masses of the prior's part."""
+        if not hasattr(self, "phi"):  # made when first needed: on a cluster it is made elsewhere and put here
+            self.phi = DenseFactor.empty(self.state)
         self.fill()
-        if not self.dense and self.state.supervision is None:
-            fill_prior_mass(self.state, self.phi, self.prior_mass, self.pool)
+        if self.needs_mass:
+            fill_prior_mass(self.state, self.phi, self.pool)
+
+    @property
+    def needs_mass(self) -> bool:
+        """Whether its draws need the masses of the prior's part."""
+        return not self.dense and self.state.supervision is None
 
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
         """Move the tokens of documents first … last − 1 given φ."""
@@ -65,7 +71,7 @@ class Partial(Sampler):
         tokens = (corpus.words, corpus.doc_ptr, first, last, self.state.z, phi.table, phi.offset, phi.scale)
         if self.dense:
             return sweep_dense(*tokens, self.alpha, stream)
-        return sweep_sparse(*tokens, self.alpha, self.prior_mass, stream)
+        return sweep_sparse(*tokens, self.alpha, phi.mass, stream)
 
     def word_factor(self) -> NDArray[np.float64]:
         """φ of the sweep as an array (V, K)."""

@@ -39,7 +39,7 @@ from topoi.samplers._tilted import (
 from topoi.samplers._tilted_sparse import fill_active
 from topoi.samplers.base import Sampler
 from topoi.state import State
-from topoi.urn import draw_urn
+from topoi.urn import SparseFactor, draw_urn
 
 # Looking a topic up in a sorted row costs about this many steps of walking one.
 LOOK_UP = 4
@@ -163,6 +163,7 @@ class PolyaUrn(Sampler):
     reference = "Terenin, Magnusson, Jonsson & Draper (2019), Pólya urn latent Dirichlet allocation, IEEE TPAMI 41"
     bias = 0.203
     options: ClassVar = {"look_up": 0}
+    phi: SparseFactor
 
     def __init__(self, state: State, pool: Pool | None = None, look_up: int = LOOK_UP) -> None:
         super().__init__(state, pool)

@@ -1,0 +1,161 @@
+"""What every task of a run knows, how the corpus is cut, and the files that tasks read and write.
+
+    folder/layout                     where groups of documents and shards of words begin and end
+    folder/y.npy, weight.npy          targets and weights of the documents, where there are responses
+    folder/sweep-000000012/model      α, β and the weights after sweep 12
+                          /z-00003    the topics of group 3, and what follows from them: counts, pairs
+                          /…          the word factor of the sweep to come
+    folder/shares-000000012/sum-00003 sums over the samples of the topic shares of group 3
+
+A file is written whole or not at all, under a name that says what it holds, and its bytes follow from that name: a task
+that is run again, because its worker was lost, writes the same file again. A run that goes on after its driver was
+killed has a new folder: tasks that the old driver left behind may still write to the old one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._files import write_whole
+from topoi.corpus import Corpus
+from topoi.responses.base import Response
+
+#: Tokens of a group of documents, at most; fewer where the corpus is small, so that there is work for many workers.
+GROUP = 2**22
+GROUPS = 32
+#: Entries of the table of a shard of words, at most (unless one block of words has more), and how many shards at least.
+SHARD = 2**24
+SHARDS = 8
+
+
+@dataclass(frozen=True)
+class Job:
+    """What does not change during a run. A task gets this, the number of a sweep and that of a part: never data."""
+
+    folder: str  # that all workers see
+    corpus: str  # folder of the saved corpus
+    n_words: int
+    n_topics: int
+    seed: int
+    real: str
+    stamp: str  # of the source of the kernels
+    response: Response | None = None
+    nu: float = 1.0
+    n_gibbs: int = 2
+    part: int = 8
+    n_tasks: int = 0
+
+    def sweep(self, number: int) -> Path:
+        """The folder of a sweep."""
+        return Path(self.folder) / f"sweep-{number:09d}"
+
+    def shares(self, number: int) -> Path:
+        """The folder of the shares, summed up to the sample of a sweep."""
+        return Path(self.folder) / f"shares-{number:09d}"
+
+    def path(self, sweep: int, kind: str, number: int | None = None) -> Path:
+        """A file of a sweep."""
+        return self.sweep(sweep) / (kind if number is None else f"{kind}-{number:05d}")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Cuts of the corpus: `block_ptr` and `word_block_ptr` as it has them, and groups and shards of so many blocks."""
+
+    block_ptr: NDArray[np.int64]
+    word_block_ptr: NDArray[np.int64]
+    groups: NDArray[np.int64]
+    shards: NDArray[np.int64]
+
+    @staticmethod
+    def of(corpus: Corpus, n_topics: int) -> Layout:
+        """How to cut a corpus: by the corpus and the topics alone, whoever does the work."""
+        tokens = corpus.doc_ptr[corpus.block_ptr]
+        group = max(1, min(GROUP, corpus.n_tokens // GROUPS))
+        rows = corpus.word_block_ptr
+        shard = max(1, min(SHARD // n_topics, corpus.n_words // SHARDS))
+        return Layout(corpus.block_ptr, rows, _cut(tokens, group), _cut(rows, shard))
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups of documents."""
+        return len(self.groups) - 1
+
+    @property
+    def n_shards(self) -> int:
+        """Number of shards of words."""
+        return len(self.shards) - 1
+
+    @property
+    def documents(self) -> NDArray[np.int64]:
+        """Where the groups begin and end, in documents."""
+        return self.block_ptr[self.groups]
+
+    @property
+    def words(self) -> NDArray[np.int64]:
+        """Where the shards begin and end, in words."""
+        return self.word_block_ptr[self.shards]
+
+    def write(self, job: Job) -> None:
+        """Write the layout to its file."""
+        write_arrays(Path(job.folder) / "layout", vars(self))
+
+    @staticmethod
+    def read(job: Job) -> Layout:
+        """The layout of a job."""
+        return Layout(**read_arrays(Path(job.folder) / "layout"))
+
+
+def _cut(size: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Cut 0 … len(size) − 1 where `size`, running totals, has grown by `most`."""
+    cuts = [0]
+    while cuts[-1] < len(size) - 1:
+        end = int(np.searchsorted(size, size[cuts[-1]] + most, side="right")) - 1
+        cuts.append(max(end, cuts[-1] + 1))
+    return np.array(cuts, np.int64)
+
+
+def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write arrays to one file. Not synced: `seal` does that where a checkpoint counts on the file."""
+    from safetensors.numpy import save
+
+    write_whole(path, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}), sync=False)
+
+
+def read_arrays(path: Path, *names: str) -> dict[str, NDArray[Any]]:
+    """Arrays of a file: those named, or all."""
+    from safetensors import safe_open
+
+    with safe_open(str(path), framework="numpy") as file:
+        return {name: file.get_tensor(name) for name in names or file.keys()}
+
+
+# ---- Large arrays, of which every task writes its part and which all tasks map ------------------------------
+
+
+def make_shared(path: Path, n: int, dtype: Any) -> None:
+    """A file with room for n numbers."""
+    with path.open("wb") as file:
+        file.truncate(n * np.dtype(dtype).itemsize)
+
+
+def write_shared(path: Path, first: int, part: NDArray[Any]) -> None:
+    """Write a part of a shared array, from its number `first` on.
+
+    Whoever runs the same task again writes the same bytes to the same place: harmless at any time.
+    """
+    with path.open("r+b") as file:
+        file.seek(first * part.itemsize)
+        file.write(np.ascontiguousarray(part).data)
+
+
+def map_shared(path: Path, dtype: Any, shape: tuple[int, ...], mode: Any = "c") -> NDArray[Any]:
+    """A shared array, mapped into memory. Mode "c": kernels are compiled for arrays that can be written to."""
+    if 0 in shape:
+        return np.zeros(shape, dtype)
+    return np.memmap(path, dtype, mode, shape=shape).view(np.ndarray)

@@ -1,0 +1,199 @@
+"""Kill workers, and the driver, of fits on a Dask cluster at random moments: the model must have the same bytes.
+
+    python verify/cluster_kills.py [--seeds 20] [--workers 3] [--drivers 20]
+
+For every seed a fit is made in memory, and one on the cluster for each kind of round, in which a worker is killed
+(SIGKILL) while tasks of that kind are running: first topics, new topics, counts added up and φ drawn, checkpoint. Then
+the driver, a process of its own, is killed at a random moment and the fit called again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import numpy as np
+
+from topoi import Checkpoints, MedLDAClassifier
+from topoi.cluster import _workers
+
+ROUNDS = {"init": "begin", "sampling": "move", "reduction": "draw", "checkpoint": "seal"}
+LONGEST = 60.0
+SWEEPS = 6
+
+
+def documents(n_documents=600, n_words=300, n_topics=6):
+    """Counts from LDA, and the topics that a document has as its labels."""
+    rng = np.random.default_rng(0)
+    phi = rng.dirichlet(np.full(n_words, 0.05), n_topics)
+    theta = rng.dirichlet(np.full(n_topics, 0.3), n_documents)
+    return np.array([rng.multinomial(60, p) for p in theta @ phi]), (theta > 0.2).astype(int)
+
+
+X, Y = documents()
+
+
+def model(seed, **more):
+    """An estimator whose fit takes a second."""
+    return MedLDAClassifier(
+        n_topics=8, n_sweeps=SWEEPS, n_samples=2, sampler="partial", random_state=seed, **more
+    )  # fmt: skip
+
+
+def digest(fitted):
+    """A hash of all that was learned."""
+    found = hashlib.blake2b(digest_size=8)
+    for array in (fitted.components_, fitted.doc_topic_, fitted.topic_weights_, *fitted.traces_):
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
+
+
+class Deadly(_workers.Dask):
+    """Kills a worker once, in one of the rounds of a kind."""
+
+    def __init__(self, client, task, rng):
+        super().__init__(client)
+        self.task, self.rng = task, rng
+        self.skip = rng.randrange({"move": SWEEPS, "draw": SWEEPS, "seal": 2}.get(task, 1))
+        self.pids = pids(client)
+        self.running = self.hit = False
+
+    def kill(self):
+        """Kill one."""
+        self.hit = self.running
+        os.kill(self.rng.choice(self.pids), signal.SIGKILL)
+
+    def map(self, task, job, *given, over):
+        """Run a round, perhaps with a timer set."""
+        ours = task.__name__ == self.task
+        if ours and self.skip == 0:
+            self.running = True
+            threading.Timer(self.rng.uniform(0.0, 0.1), self.kill).start()
+        if ours:
+            self.skip -= 1
+        try:
+            return super().map(task, job, *given, over=over)
+        finally:
+            self.running = False
+
+
+def fit_and_kill(client, task, seed, folder):
+    """A fit in which a worker is killed: its hash, seconds, and whether the round was still running."""
+    import topoi.estimator_base as base
+
+    deadly = Deadly(client, task, random.Random(f"{task} {seed}"))
+    original = base.open_workers
+
+    class Opened:
+        def __enter__(self):
+            return deadly
+
+        def __exit__(self, *_):
+            return None
+
+    base.open_workers = lambda *_: Opened()
+    begun = time.perf_counter()
+    try:
+        fitted = model(seed, engine=client).fit(X, Y, checkpoint=Checkpoints(folder, every_sweeps=3))
+    finally:
+        base.open_workers = original
+    return digest(fitted), time.perf_counter() - begun, deadly.hit
+
+
+def workers_are_there(client, n):
+    """Wait until the workers that were killed have been replaced."""
+    client.wait_for_workers(n, timeout=600)  # where other work shares the machine, a new process takes its time
+    while len(pids(client)) < n:
+        time.sleep(0.05)
+
+
+def pids(client):
+    """Processes of the workers that are alive."""
+    found = client.run(os.getpid, on_error="return").values()
+    return sorted(pid for pid in found if isinstance(pid, int))
+
+
+def kill_workers(client, args, expected):
+    """A row of the table for every kind of round."""
+    print(
+        f"| a worker is killed in | fits | round still running | same bytes | longest, s |\n|{'---|' * 5}", flush=True
+    )
+    good = True
+    for name, task in ROUNDS.items():
+        same = hits = 0
+        longest = 0.0
+        for seed in range(args.seeds):
+            workers_are_there(client, args.workers)
+            with tempfile.TemporaryDirectory() as folder:
+                found, seconds, hit = fit_and_kill(client, task, seed, folder)
+            same += found == expected[seed]
+            hits += hit
+            longest = max(longest, seconds)
+        print(f"| {name} | {args.seeds} | {hits} | {same} | {longest:.1f} |", flush=True)
+        good &= same == args.seeds and longest <= LONGEST
+    return good
+
+
+def drive(address, seed, folder):
+    """What the driver's process does: a fit, and its hash."""
+    checkpoint = Checkpoints(folder, every_sweeps=1)
+    print(digest(model(seed, engine=address).fit(X, Y, checkpoint=checkpoint)), flush=True)
+
+
+def kill_drivers(client, args, expected):
+    """The row of the driver."""
+    same = early = 0
+    for seed in range(args.drivers):
+        rng = random.Random(f"driver {seed}")
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, __file__, "--drive", client.scheduler.address, str(seed), folder]
+            for last in (False, True):
+                process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+                if not last:
+                    while not os.path.exists(f"{folder}/model-0-chain-0/blocks") and process.poll() is None:
+                        time.sleep(0.01)
+                    time.sleep(rng.uniform(0.0, args.driver_seconds))
+                    early += process.poll() is None
+                    process.kill()
+                out, _ = process.communicate()
+            same += out.strip() == expected[seed]
+    print(f"| driver killed and called again | {args.drivers} | {early} | {same} | |", flush=True)
+    return same == args.drivers
+
+
+def main():
+    """Print the table; the exit code says whether all went well."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--workers", type=int, default=3)
+    parser.add_argument("--drivers", type=int, default=20)
+    parser.add_argument("--driver-seconds", type=float, default=3.0, help="a fit's time, during which it is killed")
+    parser.add_argument("--drive", nargs=3, metavar=("ADDRESS", "SEED", "FOLDER"), help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.drive:
+        drive(args.drive[0], int(args.drive[1]), args.drive[2])
+        return
+    from distributed import Client, LocalCluster
+
+    expected = {seed: digest(model(seed).fit(X, Y)) for seed in range(max(args.seeds, args.drivers))}
+    assert len(set(expected.values())) == len(expected)
+    # A task may be on several workers that are killed: it is not the task's fault.
+    with (
+        LocalCluster(n_workers=args.workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        good = kill_workers(client, args, expected)
+        good &= kill_drivers(client, args, expected)
+    sys.exit(0 if good else "some fits ended with other bytes, or took too long")
+
+
+if __name__ == "__main__":
+    main()
