@@ -14,17 +14,21 @@ from topoi.corpus import Corpus
 UNLABELLED = {
     "kos": ("uci_kos", "counts.npz"),
     "nips": ("uci_nips", "counts.npz"),
+    "reuters": ("reuters_modapte20", "train.npz"),
     "arxiv": ("arxiv_120k", "train.npz"),
 }
 NAMES = {
-    "kos": "UCI KOS", "nips": "UCI NIPS (words that occur more than 20 times)",
-    "20ng": "20 Newsgroups, stop words removed", "arxiv": "arXiv, 100,000 abstracts",
-}  # fmt: skip
+    "kos": "UCI KOS",
+    "nips": "UCI NIPS",
+    "20ng": "20 Newsgroups",
+    "reuters": "Reuters ModApte",
+    "arxiv": "arXiv abstracts",
+}
 
 
 @cache
 def counts(name: str) -> sparse.csr_array:
-    """Documents × words of "kos", "nips", "20ng" or "arxiv"."""
+    """Documents × words of one of NAMES; 20 Newsgroups without stop words."""
     if name == "20ng":
         return newsgroups().X
     folder, file = UNLABELLED[name]

@@ -105,13 +105,13 @@ class Raw:
 
 def measure(package: str, name: str, quick: bool, seed: int) -> dict[str, Any]:
     """The rows of one figure and seed, with what they were measured on; called in a process of its own."""
+    about = {"source": stamp(package, name), "machine": machine(), "versions": versions()}  # before anything is edited
     figure: Figure = importlib.import_module(f"{package}.{name}").FIGURE
     if figure.timed:
         pin(None)
     with Stopwatch() as watch:
         rows = figure.measure(quick, seed)
     Table.average([rows], figure.keys)  # complains of rows that cannot be averaged while it is known whose they are
-    about = {"source": stamp(package, name), "machine": machine(), "versions": versions()}
     return {"rows": rows, "seconds": round(watch.seconds, 1), **about}
 
 
