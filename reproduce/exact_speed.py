@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ def begun(data: Labelled, n_topics: int, labelled: bool, seed: int) -> State:
 def speed(state: State, name: str, n_mh: int, n_sweeps: int) -> Row:
     """Nanoseconds of the steps of a token (weights are not counted: they are the same), and how many are accepted."""
     state = copy(state)
+    state.supervision = deepcopy(state.supervision)  # a sweep draws weights too
     sampler = SAMPLERS[name](state, n_mh=n_mh)
     sampler.sweep()  # compiles what is not yet compiled
     watch = Stopwatch()

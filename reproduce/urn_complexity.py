@@ -15,9 +15,9 @@ from reproduce.urns import ALPHA, BETA, METHODS, OPPONENT, STAND_IN, URN
 from topoi.samplers.polya_urn import PolyaUrn
 from topoi.state import document_counts
 
-TOPICS = (10, 30, 100, 300, 1000, 2000)
-DOCUMENTS = {"20ng": 2000, "arxiv": 6000}  # with --quick
-SWEEPS = {True: (30, 4), False: (300, 20)}  # burn-in, timed
+TOPICS = (10, 30, 100, 300, 1000)
+DOCUMENTS = {"20ng": 1500, "arxiv": 4000}  # with --quick
+SWEEPS = {True: (20, 2), False: (300, 20)}  # burn-in, timed
 
 
 def measure(quick: bool, seed: int) -> list[Row]:
@@ -89,7 +89,7 @@ FIGURE = Figure(
     "0 for its word, whichever are fewer.",
     stand_in=STAND_IN,
     settings=(
-        "2,000 documents of 20 Newsgroups and 6,000 of arXiv; 4 sweeps after 30 of burn-in; α = 0.1, β = 0.01. The "
+        "1,500 documents of 20 Newsgroups and 4,000 of arXiv; 2 sweeps after 20 of burn-in; α = 0.1, β = 0.01. The "
         "sampler looks topics up in a sorted row (some steps), so it walks the word's row up to four times the "
         "document's number.",
         "all documents; 20 sweeps after 300 of burn-in.",

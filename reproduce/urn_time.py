@@ -14,8 +14,8 @@ from reproduce.table import Row, Table
 from reproduce.urns import ALPHA, BETA, DENSE, METHODS, OPPONENT, STAND_IN, URN
 
 TOPICS = (10, 100, 1000)
-DOCUMENTS = {"20ng": 2000, "arxiv": 6000}  # with --quick
-SWEEPS = {True: (30, 4), False: (300, 20)}  # burn-in, timed
+DOCUMENTS = {"20ng": 1500, "arxiv": 4000}  # with --quick
+SWEEPS = {True: (20, 3), False: (300, 20)}  # burn-in, timed
 
 
 def measure(quick: bool, seed: int) -> list[Row]:
@@ -86,7 +86,7 @@ FIGURE = Figure(
     "up to 20 % at K = 1000 (PubMed).",
     stand_in=STAND_IN,
     settings=(
-        "2,000 documents of 20 Newsgroups and 6,000 of arXiv; 4 sweeps after 30 of burn-in; α = 0.1, β = 0.01.",
+        "1,500 documents of 20 Newsgroups and 4,000 of arXiv; 3 sweeps after 20 of burn-in; α = 0.1, β = 0.01.",
         "all documents; 20 sweeps after 300 of burn-in.",
     ),
     seeds=(2, 5),
