@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.report import plain_ticks
+from benchmarks.report import decade_ticks, plain_ticks
 from reproduce.corpora import NAMES, corpus
 from reproduce.drawing import legend, panels
 from reproduce.harness import Figure, Verdict
@@ -67,6 +67,7 @@ def draw(table: Table, figure: Any) -> None:
             speeds.errorbar(k, mean, np.nan_to_num(sd), fmt=style, color=colour, label=label, ms=4)
     times.set(xlabel="topics K", ylabel="CPU seconds of a sweep", title="Fig. 5: time", xscale="log", yscale="log")
     plain_ticks(times.xaxis, TOPICS)
+    plain_ticks(times.yaxis, decade_ticks(*times.get_ylim()))
     speeds.axhspan(3, 8, color="#eeeeee", zorder=0, label="the paper's 3–8×")
     speeds.axhline(1, color="#888888", lw=0.8)
     speeds.set(xlabel="topics K", ylabel="speed-up of FastLDA", title="Fig. 6: speed-up", ylim=(0, 8.5))

@@ -181,7 +181,7 @@ def draw(table: Table, figure: Any) -> None:
         axis.barh(at, mean, color=colour, label={"published": "as published", "exact": "made exact"}[form])
     axis.set_yticks(range(len(lines)), [str(line.keys["sampler"]) for line in lines], fontsize=8)
     axis.set(xscale="log", xlabel="total variation from the posterior", xlim=(1e-17, 1))
-    legend(axis, loc="lower right")
+    legend(axis, loc="upper right")
 
 
 FIGURE = Figure(

@@ -85,7 +85,7 @@ def draw(table: Table, figure: Any) -> None:
         for name, colour in zip(SAMPLERS, ("#D55E00", "#0072B2"), strict=True):
             x, y, _ = traces.curve("z1", "z2", sampler=name)
             axis.plot(x, y, ".-", lw=0.8, ms=5, color=colour, label=name, zorder=3 if name == "collapsed" else 2)
-        axis.set(title=f"ρ = {rho}", xlabel="$z_1$", ylabel="$z_2$", xlim=(-6, 6), ylim=(-6, 6), aspect="equal")
+        axis.set(title=f"ρ = {rho}", xlabel="$z_1$", ylabel="$z_2$", xlim=(-4, 4), ylim=(-4, 4), aspect="equal")
         legend(axis, loc="upper left")
 
 
