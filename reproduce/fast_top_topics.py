@@ -15,7 +15,7 @@ from reproduce.table import Row, Table
 from topoi.state import document_counts
 
 #: Topics as in the paper, documents with --quick.
-CORPORA = {"reuters": (400, 3000), "arxiv": (2000, 4000)}
+CORPORA = {"nips": (400, 200), "reuters": (400, 3000), "arxiv": (2000, 4000)}
 TOP = 20
 SWEEPS = {True: 60, False: 500}
 
@@ -47,7 +47,7 @@ def draw(table: Table, figure: Any) -> None:
     (axis,) = panels(figure)
     curves(axis, table, "top", "share", "corpus", {n: f"{NAMES[n]}, K = {k}" for n, (k, _) in CORPORA.items()})
     axis.axhline(0.9, color="#888888", lw=0.8, ls="--")
-    axis.annotate("the paper at 20: about 90 %", (1, 0.91), fontsize=8, color="#555555")
+    axis.annotate("the paper at 20: about 90 %", (13, 0.86), fontsize=8, color="#555555")
     axis.set(xlabel="topics of a document, the most frequent first", ylabel="share of its words", ylim=(0, 1.02))
     axis.set_xticks(range(2, TOP + 1, 2))
     legend(axis, loc="lower right")
@@ -59,10 +59,10 @@ FIGURE = Figure(
     title="FastLDA: the top 20 topics of a document",
     claim="On average the top 20 topics of a document account for about 90 % of its words (NYTimes with K = 400, "
     "PubMed with K = 2000).",
-    stand_in=f"{STAND_IN['reuters']}; {STAND_IN['arxiv']}. Their documents are shorter than the paper's, which "
-    f"leaves room for fewer topics.",
+    stand_in=f"{STAND_IN['reuters']}; {STAND_IN['arxiv']}. Their documents are short, which leaves room for few "
+    "topics: so NIPS, whose documents are long, is here too.",
     settings=(
-        f"3,000 documents of Reuters and 4,000 of arXiv, {SWEEPS[True]} sweeps; α = 2/K, β = 0.01.",
+        f"200 documents of NIPS, 3,000 of Reuters and 4,000 of arXiv, {SWEEPS[True]} sweeps; α = 2/K, β = 0.01.",
         f"all documents, {SWEEPS[False]} sweeps; α = 2/K, β = 0.01.",
     ),
     seeds=(2, 2),

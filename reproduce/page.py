@@ -18,7 +18,9 @@ INTRODUCTION = """\
 
 Every figure and table of the five papers, and some of our own, made again by one command:
 
-    TOPOI_DATA=~/data python -m reproduce NAME…     # or --all; --list; --quick; how: reproduce/README.md
+    TOPOI_DATA=~/data python -m reproduce NAME…     # or --all, or --list; with --quick the small settings
+
+[How to run it](../../reproduce/README.md).
 
 Beside each claim stands what was measured here; the verdict is computed from the numbers. *Quick* runs are small (the
 settings say how small): read shapes and ratios, not digits. ± is the standard deviation over seeds. The CSV files have

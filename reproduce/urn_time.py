@@ -41,8 +41,9 @@ def judge(table: Table) -> Verdict:
     z_of = {k: np.mean([line.mean["relative_z"] for line in urn.where(K=k).lines]) for k in TOPICS}
     dense = [table.mean("z", corpus=n, K=1000, method=URN) / table.mean("z", corpus=n, K=1000, method=DENSE)
              for n in DOCUMENTS]  # fmt: skip
+    phi_of = {k: np.mean([1 / line.mean["relative_phi"] for line in urn.where(K=k).lines]) for k in TOPICS}
     text = (
-        f"φ is drawn {phi.min():.1f} to {phi.max():.1f} times as fast. z takes "
+        f"φ is drawn {', '.join(f'{value:.1f} (K = {k})' for k, value in phi_of.items())} times as fast. z takes "
         f"{', '.join(f'{100 * value:.0f} % (K = {k})' for k, value in z_of.items())} of the time that it takes the "
         f"partially collapsed sampler which walks the document's topics, and at K = 1000 {100 * min(dense):.0f} to "
         f"{100 * max(dense):.0f} % of that of ours which weighs all topics at once."
@@ -74,8 +75,10 @@ def draw(table: Table, figure: Any) -> None:
         for i, name in enumerate(DOCUMENTS):
             middle = at[len(TOPICS) * i + 1] + 0.2
             axis.annotate(NAMES[name], (middle, -0.13), xycoords=("data", "axes fraction"), ha="center", fontsize=8)
-    legend(left)
-    legend(right, loc="lower right")
+    left.set_ylim(0, 130)
+    right.set_ylim(0, 115)
+    legend(left, loc="upper center", ncols=2)
+    legend(right, loc="upper center", ncols=2)
 
 
 FIGURE = Figure(
