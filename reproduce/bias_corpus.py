@@ -19,8 +19,8 @@ REFERENCE = "collapsed"
 CONTROLS = ("sparse", "fast", "light", "partial")  # exact too: what they differ by is noise
 APPROXIMATE = tuple(name for name, kind in SAMPLERS.items() if not kind.exact and name != "light_med_published")
 TOPICS, ALPHA, BETA = 20, 0.1, 0.01
-DOCUMENTS = {True: 300, False: 3430}
-SWEEPS = {True: (400, 150, 150), False: (3000, 1000, 2000)}  # to settle, of each sampler unused, and averaged
+DOCUMENTS = {True: 200, False: 3430}
+SWEEPS = {True: (300, 150, 150), False: (3000, 1000, 2000)}  # to settle, of each sampler unused, and averaged
 EVERY = 5
 
 
@@ -100,7 +100,7 @@ FIGURE = Figure(
     "tables that grow stale to be corrected for.",
     stand_in="",
     settings=(
-        "300 documents of UCI KOS, K = 20, α = 0.1, β = 0.01; 400 sweeps of `collapsed` to settle, from there 300 of "
+        "200 documents of UCI KOS, K = 20, α = 0.1, β = 0.01; 300 sweeps of `collapsed` to settle, from there 300 of "
         "each sampler, of which the later 150 count. Error bars: standard error over seeds.",
         "all documents; 3,000 sweeps to settle, 3,000 of each sampler, of which 2,000 count.",
     ),

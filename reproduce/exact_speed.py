@@ -25,9 +25,9 @@ from topoi.supervision import new_supervision
 
 #: Model: exact form, published form, steps for a token.
 FORMS = {"LDA": ("light", "light_published", 2), "MedLDA": ("light_med", "light_med_published", 6)}
-TOPICS = (20, 50, 100, 200, 400)
-QUICK_DOCUMENTS = 1000
-BURN_IN, TIMED = 15, {True: 2, False: 10}
+TOPICS = (20, 100, 400)
+QUICK_DOCUMENTS = 600
+BURN_IN, TIMED = 10, {True: 2, False: 10}
 
 
 def measure(quick: bool, seed: int) -> list[Row]:

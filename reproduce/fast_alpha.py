@@ -14,7 +14,7 @@ from reproduce.table import Row, Table
 
 ALPHAS = (0.0001, 0.001, 0.01, 0.1, 1.0)
 TOPICS = (400, 800)
-QUICK_DOCUMENTS = 150
+QUICK_DOCUMENTS = 100
 
 
 def measure(quick: bool, seed: int) -> list[Row]:
@@ -61,7 +61,7 @@ FIGURE = Figure(
     "LDA on NIPS with K = 800 and a low α.",
     stand_in=f"{STAND_IN['nips']}.",
     settings=(
-        f"{QUICK_DOCUMENTS} documents; 3 sweeps of each sampler after 40 of burn-in. β = 0.01.",
+        f"{QUICK_DOCUMENTS} documents; 2 sweeps of each sampler after 30 of burn-in. β = 0.01.",
         "all documents; 500 sweeps from random topics. β = 0.01.",
     ),
     seeds=(2, 2),

@@ -14,10 +14,10 @@ from reproduce.table import Row, Table
 
 #: Topics, documents with --quick, and what the paper does on its corpus.
 CORPORA = {
-    "nips": ((400, 800), 200, WHOLE_RUN),
-    "20ng": ((400, 800), 2000, WHOLE_RUN),
-    "reuters": ((800, 1600), 3000, BURNED_IN),
-    "arxiv": ((2000, 4000), 2500, BURNED_IN),
+    "nips": ((400, 800), 100, WHOLE_RUN),
+    "20ng": ((400, 800), 1000, WHOLE_RUN),
+    "reuters": ((800, 1600), 2000, BURNED_IN),
+    "arxiv": ((2000, 4000), 1200, BURNED_IN),
 }
 
 
@@ -71,8 +71,8 @@ FIGURE = Figure(
     "5.7 to 7.5 times on the two large ones.",
     stand_in="; ".join(STAND_IN.values()) + ".",
     settings=(
-        "200 documents of NIPS, 2,000 of 20 Newsgroups, 3,000 of Reuters, 2,500 of arXiv; 3 sweeps of each sampler "
-        "after 40 of burn-in. α = 2/K, β = 0.01.",
+        "100 documents of NIPS, 1,000 of 20 Newsgroups, 2,000 of Reuters, 1,200 of arXiv; 2 sweeps of each sampler "
+        "after 30 of burn-in. α = 2/K, β = 0.01.",
         "all documents; NIPS and 20 Newsgroups 500 sweeps from random topics, the others 20 after a burn-in of 300.",
     ),
     seeds=(2, 2),

@@ -12,7 +12,7 @@ from reproduce.harness import Figure, Verdict
 from reproduce.speedups import QUICK, STAND_IN, WHOLE_RUN, measure_one, span
 from reproduce.table import Row, Table
 
-DOCUMENTS = {True: (80, 160, 300), False: (400, 800, 1500)}  # --quick: a fifth of the paper's
+DOCUMENTS = {True: (40, 80, 150), False: (400, 800, 1500)}  # --quick: a tenth of the paper's
 TOPICS = (50, 100, 200, 400, 800)
 
 
@@ -60,7 +60,7 @@ FIGURE = Figure(
     "depends above all on the number of topics.",
     stand_in=f"{STAND_IN['nips']}.",
     settings=(
-        "80, 160 and 300 documents; 3 sweeps of each sampler after 40 of burn-in. α = 2/K, β = 0.01.",
+        "40, 80 and 150 documents; 2 sweeps of each sampler after 30 of burn-in. α = 2/K, β = 0.01.",
         "400, 800 and 1,500 documents; 500 sweeps from random topics. α = 2/K, β = 0.01.",
     ),
     seeds=(2, 2),

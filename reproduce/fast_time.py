@@ -13,7 +13,7 @@ from reproduce.harness import Figure, Verdict
 from reproduce.speedups import QUICK, STAND_IN, WHOLE_RUN, exponent, measure_one, span
 from reproduce.table import Row, Table
 
-DOCUMENTS = {"nips": 200, "20ng": 2000}  # with --quick
+DOCUMENTS = {"nips": 100, "20ng": 1000}  # with --quick
 TOPICS = (50, 100, 200, 400, 800)
 
 
@@ -83,7 +83,7 @@ FIGURE = Figure(
     "fast, the more so the larger K (NIPS and Enron, K up to 800).",
     stand_in=f"{STAND_IN['nips']}; {STAND_IN['20ng']}.",
     settings=(
-        "200 documents of NIPS and 2,000 of 20 Newsgroups; from the same topics after 40 sweeps of burn-in, 3 sweeps "
+        "100 documents of NIPS and 1,000 of 20 Newsgroups; from the same topics after 30 sweeps of burn-in, 2 sweeps "
         "of each sampler. α = 2/K, β = 0.01.",
         "all documents; 500 sweeps from random topics, burn-in included. α = 2/K, β = 0.01.",
     ),

@@ -15,9 +15,9 @@ from reproduce.table import Row, Table
 from topoi.state import document_counts
 
 #: Topics as in the paper, documents with --quick.
-CORPORA = {"nips": (400, 200), "reuters": (400, 3000), "arxiv": (2000, 4000)}
+CORPORA = {"nips": (400, 150), "reuters": (400, 2000), "arxiv": (2000, 2500)}
 TOP = 20
-SWEEPS = {True: 60, False: 500}
+SWEEPS = {True: 40, False: 500}
 
 
 def measure(quick: bool, seed: int) -> list[Row]:
@@ -62,7 +62,7 @@ FIGURE = Figure(
     stand_in=f"{STAND_IN['reuters']}; {STAND_IN['arxiv']}. Their documents are short, which leaves room for few "
     "topics: so NIPS, whose documents are long, is here too.",
     settings=(
-        f"200 documents of NIPS, 3,000 of Reuters and 4,000 of arXiv, {SWEEPS[True]} sweeps; α = 2/K, β = 0.01.",
+        f"150 documents of NIPS, 2,000 of Reuters and 2,500 of arXiv, {SWEEPS[True]} sweeps; α = 2/K, β = 0.01.",
         f"all documents, {SWEEPS[False]} sweeps; α = 2/K, β = 0.01.",
     ),
     seeds=(2, 2),

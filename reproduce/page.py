@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import table as markdown
 from reproduce.harness import Figure, Raw, Verdict
 from reproduce.table import Table
 
@@ -65,10 +64,10 @@ def draw(figure: Figure, table: Table, path: Path) -> None:
 def summary(judged: list[tuple[Figure, Verdict]]) -> str:
     """A table of all verdicts."""
     rows = [
-        [figure.paper, f"[{figure.title}](#{figure.name})", f"`{figure.name}`", verdict.holds]
+        f"| {figure.paper} | [{figure.title}](#{figure.name}) | `{figure.name}` | {verdict.holds} |"
         for figure, verdict in judged
     ]
-    return markdown(["paper", "what", "name", "holds here"], rows) + "\n"
+    return "\n".join(["| paper | what | name | holds here |", "| --- | --- | --- | --- |", *rows, ""])
 
 
 def section(figure: Figure, raw: Raw, verdict: Verdict) -> str:

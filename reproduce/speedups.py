@@ -30,7 +30,7 @@ class Protocol:
     timed: int
 
 
-QUICK = Protocol(40, 3)
+QUICK = Protocol(30, 2)
 WHOLE_RUN = Protocol(0, 500)  # the paper, NIPS and Enron: from random topics, burn-in included
 BURNED_IN = Protocol(300, 20)  # the paper, NYTimes and PubMed
 

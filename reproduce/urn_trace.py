@@ -20,7 +20,7 @@ from topoi.state import new_state
 
 TOPICS = (10, 100, 1000)
 CHECKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 700, 1000)
-QUICK_DOCUMENTS, QUICK_SWEEPS, FULL_SWEEPS = 1000, 80, 1000
+QUICK_DOCUMENTS, QUICK_SWEEPS, FULL_SWEEPS = 500, 40, 1000
 
 
 def measure(quick: bool, seed: int) -> list[Row]:
