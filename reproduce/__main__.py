@@ -41,12 +41,12 @@ def main(arguments: Sequence[str] | None = None, package: str = "reproduce") -> 
         parser.error("name figures, or say --all, --list or --page")
     chosen = [figure for name, figure in known.items() if given.all or name in given.names]
     failures = [] if given.page else run(package, chosen, given.output, given.quick, given.fresh)
-    verdicts = page.write(known.values(), given.output)
+    verdicts, faults = page.write(known.values(), given.output)
     names = {f"{figure.name}:" for figure in chosen}
     print("\n".join(line for line in verdicts if given.page or line.split()[0] in names))
-    if failures:
-        print("\n".join(["Failed:", *failures]))
-    return int(bool(failures))
+    if failures or faults:
+        print("\n".join(["Failed:", *failures, *faults]))
+    return int(bool(failures or faults))
 
 
 def listing(known: dict[str, Figure]) -> str:

@@ -81,8 +81,9 @@ class Raw:
         self.seeds: dict[int, dict[str, Any]] = {int(seed): entry for seed, entry in stored.get("seeds", {}).items()}
 
     def put(self, quick: bool, seed: int, entry: dict[str, Any]) -> None:
-        """Keep the rows of a seed, on disk at once."""
+        """Keep the rows of a seed, on disk at once; those measured with other source go, lest they be averaged."""
         self.quick = quick
+        self.seeds = {other: rows for other, rows in self.seeds.items() if made_with(rows) == made_with(entry)}
         self.seeds[seed] = {"date": time.strftime("%Y-%m-%d"), **entry}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         scratch = self.path.with_suffix(".tmp")
@@ -115,6 +116,11 @@ def measure(package: str, name: str, quick: bool, seed: int) -> dict[str, Any]:
     return {"rows": rows, "seconds": round(watch.seconds, 1), **about}
 
 
+def made_with(entry: dict[str, Any]) -> tuple[str, str]:
+    """The source of a seed's rows: of the figure, and of topoi."""
+    return entry["source"], entry["versions"]["topoi"]
+
+
 def wanted(package: str, figure: Figure, raw: Raw, quick: bool) -> list[int]:
     """Seeds that are not yet measured, or were with other source."""
     if raw.quick is not None and raw.quick != quick:
@@ -125,7 +131,7 @@ def wanted(package: str, figure: Figure, raw: Raw, quick: bool) -> list[int]:
         )
     now = (stamp(package, figure.name), versions()["topoi"])
     seeds = range(figure.seeds[0 if quick else 1])
-    done = {seed for seed, entry in raw.seeds.items() if (entry["source"], entry["versions"]["topoi"]) == now}
+    done = {seed for seed, entry in raw.seeds.items() if made_with(entry) == now}
     return [seed for seed in seeds if seed not in done]
 
 

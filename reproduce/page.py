@@ -27,25 +27,32 @@ all numbers, the JSON files the rows of each seed.
 """
 
 
-def write(figures: Iterable[Figure], output: Path) -> list[str]:
-    """Write CSV, picture and page of every figure that has rows in the folder; returns a line of verdict for each."""
+def write(figures: Iterable[Figure], output: Path) -> tuple[list[str], list[str]]:
+    """Write CSV, picture and page of every figure that has rows in the folder; returns verdicts and faults.
+
+    Rows that a figure cannot judge, since it has changed since, leave it out of the page.
+    """
     output.mkdir(parents=True, exist_ok=True)
-    judged, sections, raws = [], [], []
+    judged, sections, raws, faults = [], [], [], []
     for figure in figures:
         raw = Raw(output, figure.name)
         if not raw.seeds:
             continue
-        table = raw.table(figure.keys)
-        verdict = figure.judge(table)
-        table.write(output / f"{figure.name}.csv")
-        draw(figure, table, output / f"{figure.name}.png")
+        try:
+            table = raw.table(figure.keys)
+            verdict = figure.judge(table)
+            table.write(output / f"{figure.name}.csv")
+            draw(figure, table, output / f"{figure.name}.png")
+        except Exception as error:  # of the figure's own code, whatever it is
+            faults.append(f"{figure.name}: its rows cannot be judged or drawn, run it again ({error!r})")
+            continue
         judged.append((figure, verdict))
         sections.append(section(figure, raw, verdict))
         raws.append(raw)
     if judged:
         text = "\n".join([INTRODUCTION, summary(judged), *sections, provenance(raws)])
         (output / "README.md").write_text(text, "utf-8")
-    return [f"{figure.name}: {verdict.holds}. {verdict.text}" for figure, verdict in judged]
+    return [f"{figure.name}: {verdict.holds}. {verdict.text}" for figure, verdict in judged], faults
 
 
 def draw(figure: Figure, table: Table, path: Path) -> None:

@@ -65,6 +65,12 @@ def package(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def in_process(monkeypatch):
+    """Seeds are measured right here, which is quicker."""
+    monkeypatch.setattr("reproduce.harness.alone", lambda function, *arguments: function(*arguments))
+
+
+@pytest.fixture
 def measured(tmp_path):
     """Which seeds were measured so far, sorted: two run at a time."""
     return lambda: sorted((tmp_path / "log").read_text().splitlines())
@@ -86,7 +92,7 @@ def test_runs_and_goes_on(package, tmp_path, measured, capsys):
     assert len(measured()) == 7
 
 
-def test_writes_table_picture_and_page(package, tmp_path):
+def test_writes_table_picture_and_page(package, in_process, tmp_path):
     out = tmp_path / "out"
     assert main(["--all", "--quick", "--output", str(out)], package) == 0
     with (out / "tiny.csv").open() as file:
@@ -102,7 +108,7 @@ def test_writes_table_picture_and_page(package, tmp_path):
     assert str(tmp_path) not in page
 
 
-def test_page_is_written_anew_without_measuring(package, tmp_path, measured):
+def test_page_is_written_anew_without_measuring(package, in_process, tmp_path, measured):
     out = tmp_path / "out"
     main(["tiny", "--quick", "--output", str(out)], package)
     (out / "README.md").unlink()
@@ -124,7 +130,23 @@ def test_a_seed_that_fails_is_told_and_tried_again(package, tmp_path, measured, 
     assert measured() == ["0 True", "1 True", "1 True", "2 True"]
 
 
-def test_quick_results_are_not_mixed_with_full_ones(package, tmp_path, measured):
+def test_rows_that_no_longer_fit_are_told(package, in_process, tmp_path, capsys):
+    """They neither stop the page nor are mixed with new ones."""
+    out = tmp_path / "out"
+    main(["tiny", "--quick", "--output", str(out)], package)
+    raw = Raw(out, "tiny")
+    entry = raw.seeds[0]
+    for row in entry["rows"]:
+        row["K"] += 5
+    raw.put(True, 0, entry | {"source": "other"})
+    assert list(Raw(out, "tiny").seeds) == [0]
+    assert main(["--page", "--output", str(out)], package) == 1
+    assert "tiny: its rows cannot be judged or drawn, run it again" in capsys.readouterr().out
+    assert main(["tiny", "--quick", "--output", str(out)], package) == 0
+    assert sorted(Raw(out, "tiny").seeds) == [0, 1, 2]
+
+
+def test_quick_results_are_not_mixed_with_full_ones(package, in_process, tmp_path, measured):
     command = ["tiny", "--output", str(tmp_path / "out")]
     main([*command, "--quick"], package)
     with pytest.raises(SystemExit, match=r"holds quick results and you ask for full ones.*--fresh"):
