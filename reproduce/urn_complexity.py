@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.report import decade_ticks, plain_ticks
 from reproduce.chains import begun, copy, seconds_by_part
 from reproduce.corpora import NAMES, corpus
 from reproduce.drawing import legend, panels
@@ -75,7 +76,14 @@ def draw(table: Table, figure: Any) -> None:
         label = f"partially collapsed over $K_d$, {NAMES[name]}"
         right.errorbar(x, mean, np.nan_to_num(sd), fmt=f"s{style}", ms=4, color="#0072B2", label=label)
     left.set(xscale="log", yscale="log", xlabel="topics K", ylabel="topics per token")
-    right.set(xlabel="min($K_d$, $K_v$), mean over tokens", ylabel="ns for a token", xlim=(0, None), ylim=(0, None))
+    plain_ticks(left.xaxis, TOPICS)
+    plain_ticks(left.yaxis, decade_ticks(*left.get_ylim()))
+    right.set(
+        xlabel="topics walked: min($K_d$, $K_v$) or $K_d$, mean over tokens",
+        ylabel="ns for a token",
+        xlim=(0, None),
+        ylim=(0, None),
+    )
     legend(left)
     legend(right)
 
