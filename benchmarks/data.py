@@ -54,19 +54,24 @@ class Problem:
         )
 
 
-def data_folder() -> Path:
-    """The folder that TOPOI_DATA names; ends the program with advice where there is none."""
+def data_set(name: str, *files: str) -> Path:
+    """The folder of one data set, which has these files; ends the program with advice where it is not there."""
     given = os.environ.get("TOPOI_DATA")
     if not given:
+        wanted = " and ".join(f"{name}/{file}" for file in files)
         raise SystemExit(
-            "The benchmarks need data: set TOPOI_DATA to the folder that holds 20ng/train.npz and 20ng/test.npz "
-            "(SciPy CSR, documents × words), e.g.  TOPOI_DATA=~/data python -m benchmarks.lda_quality"
+            f"Data is needed: set TOPOI_DATA to the folder that holds {wanted} (SciPy CSR, documents × words), "
+            f"e.g.  TOPOI_DATA=~/data python -m benchmarks.lda_quality"
         )
-    folder = Path(given).expanduser()
-    missing = [name for name in ("train.npz", "test.npz") if not (folder / "20ng" / name).is_file()]
-    if missing:
-        raise SystemExit(f"TOPOI_DATA is set, but its folder 20ng lacks {' and '.join(missing)}.")
+    folder = Path(given).expanduser() / name
+    if missing := [file for file in files if not (folder / file).is_file()]:
+        raise SystemExit(f"TOPOI_DATA is set, but its folder {name} lacks {' and '.join(missing)}.")
     return folder
+
+
+def data_folder() -> Path:
+    """The folder that TOPOI_DATA names, which has 20 Newsgroups."""
+    return data_set("20ng", "train.npz", "test.npz").parent
 
 
 def load_20ng(quick: bool = False) -> Problem:

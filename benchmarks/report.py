@@ -78,10 +78,15 @@ def panels(n: int, width: float = 4.6, height: float = 4.2) -> tuple[Any, list[A
 
     figure, axes = plt.subplots(1, n, figsize=(max(width * n, 6.4), height), squeeze=False, layout="constrained")
     for axis in axes[0]:
-        axis.grid(True, which="major", color="#e3e3e3", linewidth=0.8)
-        axis.set_axisbelow(True)
-        axis.spines[["top", "right"]].set_visible(False)
+        tidy(axis)
     return figure, list(axes[0])
+
+
+def tidy(axis: Any) -> None:
+    """A faint grid and no frame."""
+    axis.grid(True, which="major", color="#e3e3e3", linewidth=0.8)
+    axis.set_axisbelow(True)
+    axis.spines[["top", "right"]].set_visible(False)
 
 
 def plain_ticks(axis: Any, values: Sequence[float]) -> None:

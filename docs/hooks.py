@@ -15,6 +15,7 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
     "benchmarks/README.md": "benchmarks/running.md",
+    "reproduce/README.md": "reproduce/running.md",
 }
 
 

@@ -1,0 +1,112 @@
+"""FastLDA, Figure 10: how tight the bound on the normaliser is after so many topics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproduce.chains import begun
+from reproduce.corpora import corpus
+from reproduce.drawing import legend, panels
+from reproduce.harness import Figure, Verdict
+from reproduce.speedups import BETA, STAND_IN
+from reproduce.table import Row, Table
+from topoi.state import State, topic_counts
+
+TOPICS = (400, 4000)
+NORMS = ("(2, 2, ∞)", "(3, 3, 3)")
+AT = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 400, 700, 1000, 2000, 4000)
+QUICK_DOCUMENTS, QUICK_TOKENS, QUICK_SWEEPS = 100, 1000, 30
+FULL_TOKENS, FULL_SWEEPS = 20_000, 500
+
+
+def measure(quick: bool, seed: int) -> list[Row]:
+    documents = corpus("nips", QUICK_DOCUMENTS if quick else None)
+    n_tokens = QUICK_TOKENS if quick else FULL_TOKENS
+    rows: list[Row] = []
+    for k in TOPICS:
+        state = begun(documents, k, 2 / k, BETA, seed, QUICK_SWEEPS if quick else FULL_SWEEPS)
+        tokens = np.sort(np.random.default_rng(seed).permutation(documents.n_tokens)[:n_tokens])
+        for norms, ratio in zip(NORMS, mean_ratios(state, tokens), strict=True):
+            rows += [{"K": k, "norms": norms, "visited": n, "ratio": float(ratio[n - 1])} for n in AT if n <= k]
+    return rows
+
+
+def mean_ratios(state: State, tokens: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Mean over tokens of Z_n / Z after n = 1 … K topics, for both choices of norms (2, K)."""
+    corpus, k = state.corpus, state.n_topics
+    n_wk, n_k = topic_counts(state)
+    total = np.zeros((2, k))
+    for i in tokens:
+        d = np.searchsorted(corpus.doc_ptr, i, "right") - 1
+        own = np.bincount(state.z[i : i + 1], minlength=k)
+        n_d = np.bincount(state.z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], minlength=k) - own
+        order = np.argsort(-n_d, kind="stable")
+        a = (n_d + state.alpha)[order]
+        b = (n_wk[corpus.words[i]] - own + state.beta)[order]
+        c = (1 / (n_k - own + state.beta_sum))[order]
+        seen = np.cumsum(a * b * c)
+        total[0] += (seen + np.sqrt(rest(a**2) * rest(b**2)) * c.max()) / seen[-1]
+        total[1] += (seen + np.cbrt(rest(a**3) * rest(b**3) * rest(c**3))) / seen[-1]
+    return total / len(tokens)
+
+
+def rest(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum of the terms after each, added up from the end so that nothing is lost to rounding."""
+    after: NDArray[np.float64] = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0)
+    return after
+
+
+def judge(table: Table) -> Verdict:
+    early, late = [], []
+    parts = []
+    for k in TOPICS:
+        n, two, _ = table.curve("visited", "ratio", K=k, norms=NORMS[0])
+        _, three, _ = table.curve("visited", "ratio", K=k, norms=NORMS[1])
+        loose = np.maximum(two, three) > 1.1
+        early.append(bool((two < three)[loose].all()))
+        late.append(float(np.max((two / three)[~loose])))
+        half = [int(n[np.argmax(one < 1.5)]) for one in (two, three)]
+        at = list(n).index(10)
+        parts.append(
+            f"At K = {k} the bound after 10 topics is {two[at]:.1f} times the normaliser for {NORMS[0]} and "
+            f"{three[at]:.1f} times for {NORMS[1]}; it is below 1.5 after {half[0]} and {half[1]} topics."
+        )
+    text = " ".join(parts)
+    if max(late) > 1:
+        text += f" Once both are within 10 %, {NORMS[1]} may be the tighter, by up to {max(late) - 1:.1%}."
+    return Verdict("yes" if all(early) else "in part" if any(early) else "no", text)
+
+
+def draw(table: Table, figure: Any) -> None:
+    axes = panels(figure, 2)
+    for axis, k in zip(axes, TOPICS, strict=True):
+        for norms, style in zip(NORMS, ("o-", "s--"), strict=True):
+            x, mean, sd = table.curve("visited", "ratio", K=k, norms=norms)
+            axis.errorbar(x, mean, np.nan_to_num(sd), fmt=style, ms=4, label=norms)
+        axis.axhline(1, color="#888888", lw=0.8)
+        axis.set(xscale="log", yscale="log", xlabel="topics visited n", ylabel="bound over normaliser, $Z_n/Z$",
+                 title=f"K = {k}")  # fmt: skip
+        legend(axis, title="norms of a, b, c")
+
+
+FIGURE = Figure(
+    name="fast_bound",
+    paper="FastLDA, Fig. 10",
+    title="FastLDA: tightness of the two bounds",
+    claim="Hölder's bound with norms (2, 2, ∞) comes close to the normaliser after far fewer topics than (3, 3, 3), at "
+    "K = 400 and at K = 4000 (NIPS).",
+    stand_in=f"{STAND_IN['nips']}.",
+    settings=(
+        f"{QUICK_DOCUMENTS} documents, {QUICK_SWEEPS} sweeps of burn-in, {QUICK_TOKENS:,} tokens at random; α = 2/K, "
+        "β = 0.01. By the formulas, in NumPy.",
+        f"all documents, {FULL_SWEEPS} sweeps, {FULL_TOKENS:,} tokens.",
+    ),
+    seeds=(2, 2),
+    measure=measure,
+    keys=("K", "norms", "visited"),
+    judge=judge,
+    draw=draw,
+)

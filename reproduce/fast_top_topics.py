@@ -1,0 +1,73 @@
+"""FastLDA, Figure 4: the share of a document that its top topics explain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from reproduce.chains import begun
+from reproduce.corpora import NAMES, corpus
+from reproduce.drawing import curves, legend, panels
+from reproduce.harness import Figure, Verdict
+from reproduce.speedups import BETA, STAND_IN
+from reproduce.table import Row, Table
+from topoi.state import document_counts
+
+#: Topics as in the paper, documents with --quick.
+CORPORA = {"nips": (400, 150), "reuters": (400, 2000), "arxiv": (2000, 2500)}
+TOP = 20
+SWEEPS = {True: 40, False: 500}
+
+
+def measure(quick: bool, seed: int) -> list[Row]:
+    rows: list[Row] = []
+    for name, (k, size) in CORPORA.items():
+        documents = corpus(name, size if quick else None)
+        state = begun(documents, k, 2 / k, BETA, seed, SWEEPS[quick])
+        lengths = documents.doc_lengths
+        n_dk = document_counts(state)[lengths > 0]
+        ranked = np.sort(n_dk, axis=1)[:, : -TOP - 1 : -1] / lengths[lengths > 0, None]
+        for top, share in enumerate(np.cumsum(ranked, axis=1).mean(0), 1):
+            rows.append({"corpus": name, "top": top, "share": float(share)})
+    return rows
+
+
+def judge(table: Table) -> Verdict:
+    share = {name: table.mean("share", corpus=name, top=TOP) for name in CORPORA}
+    five = {name: table.mean("share", corpus=name, top=5) for name in CORPORA}
+    text = "; ".join(
+        f"{NAMES[name]}, K = {k}: the top {TOP} topics hold {share[name]:.1%} of a document, the top 5 {five[name]:.0%}"
+        for name, (k, _) in CORPORA.items()
+    )
+    return Verdict("yes" if min(share.values()) >= 0.88 else "no", text + ".")
+
+
+def draw(table: Table, figure: Any) -> None:
+    (axis,) = panels(figure)
+    curves(axis, table, "top", "share", "corpus", {n: f"{NAMES[n]}, K = {k}" for n, (k, _) in CORPORA.items()})
+    axis.axhline(0.9, color="#888888", lw=0.8, ls="--")
+    axis.annotate("the paper at 20: about 90 %", (13, 0.86), fontsize=8, color="#555555")
+    axis.set(xlabel="topics of a document, the most frequent first", ylabel="share of its words", ylim=(0, 1.02))
+    axis.set_xticks(range(2, TOP + 1, 2))
+    legend(axis, loc="lower right")
+
+
+FIGURE = Figure(
+    name="fast_top_topics",
+    paper="FastLDA, Fig. 4",
+    title="FastLDA: the top 20 topics of a document",
+    claim="On average the top 20 topics of a document account for about 90 % of its words (NYTimes with K = 400, "
+    "PubMed with K = 2000).",
+    stand_in=f"{STAND_IN['reuters']}; {STAND_IN['arxiv']}. Their documents are short, which leaves room for few "
+    "topics: so NIPS, whose documents are long, is here too.",
+    settings=(
+        f"150 documents of NIPS, 2,000 of Reuters and 2,500 of arXiv, {SWEEPS[True]} sweeps; α = 2/K, β = 0.01.",
+        f"all documents, {SWEEPS[False]} sweeps; α = 2/K, β = 0.01.",
+    ),
+    seeds=(2, 2),
+    measure=measure,
+    keys=("corpus", "top"),
+    judge=judge,
+    draw=draw,
+)  # fmt: skip
