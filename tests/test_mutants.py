@@ -49,7 +49,7 @@ MUTANTS = {
     "delayed with lists: the token not taken out of the document": (
         "delayed", f"{S}._split", "            n_d[old] -= one\n", ""),
     "delayed with lists: the counts move": (
-        "delayed", f"{S}.delayed", "first, last, stream, live=False)\n        if state", "first, last, stream, live=True)\n        if state"),
+        "delayed", f"{S}.delayed", "stream, live=False)", "stream, live=True)"),
     "fast: bound too small": (
         "fast", f"{S}.fast", "rest = np.sqrt(rest) * norm_c", "rest = np.sqrt(rest) * norm_c * 0.3"),
     "fast: correction segment from the wrong end": (

@@ -57,9 +57,12 @@ def add_up(topics: Any, counts: Any, lo: Any, n: Any, c: Any, below: Any) -> Any
 @kernel
 def sweep_split(
     words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, dense: Any, table: Any, start: Any, size: Any, topics: Any,
-    counts: Any, n_k: Any, scale: Any, alpha: Any, beta: Any, beta_sum: Any, live: Any, stream: Any,
+    counts: Any, n_k: Any, scale: Any, alpha: Any, beta: Any, beta_sum: Any, stream: Any,
 ) -> None:  # fmt: skip
-    """One Gibbs step for every token of documents first … last − 1; updates z and, if `live`, rows, n_k and scale."""
+    """One Gibbs step for every token of documents first … last − 1; updates z and, with an n_k, rows, n_k and scale.
+
+    Without (None) the counts stay as they are; the compiler then leaves out what keeps them.
+    """
     width = alpha.shape[0]
     nothing = np.zeros((1, width), table.dtype)
     n_d = np.zeros(width, table.dtype)
@@ -88,7 +91,7 @@ def sweep_split(
                     prefetch(topic_column, start[ahead], 0)
                     prefetch(count_column, start[ahead], 0)
             n_d[old] -= one
-            if live:
+            if n_k is not None:
                 n_k[old] -= 1.0
                 scale[old] = 1.0 / (n_k[old] + beta_sum)
                 if row >= 0:
@@ -113,7 +116,7 @@ def sweep_split(
             if new < 0:  # priors so small that every weight is 0 in this float: the token keeps its topic
                 new = old
             n_d[new] += one
-            if live:
+            if n_k is not None:
                 n_k[new] += 1.0
                 scale[new] = 1.0 / (n_k[new] + beta_sum)
                 if row >= 0:

@@ -150,11 +150,12 @@ def slopes(z: Any, lo: Any, hi: Any, first: Any, step: Any, eta_t: Any, a: Any, 
 @kernel
 def sweep_tilted(
     words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, table: Any, offset: Any, scale: Any, alpha: Any,
-    n_k: Any, beta_sum: Any, live: Any, eta: Any, eta_t: Any, kappa: Any, omega: Any, part: Any, stream: Any,
+    n_k: Any, beta_sum: Any, eta: Any, eta_t: Any, kappa: Any, omega: Any, part: Any, stream: Any,
 ) -> Any:  # fmt: skip
     """Move every token of documents first … last − 1; returns (wanted to move, moved).
 
-    `live` says that table and scale are counts to be kept up to date, with n_k; else they are fixed.
+    With an n_k, table and scale are counts that are kept up to date; without (None) they are fixed, and the compiler
+    leaves out what keeps them.
     """
     width = table.shape[1]
     n_tasks = eta.shape[0]
@@ -173,7 +174,7 @@ def sweep_tilted(
     moved = 0
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
-        own = stream if live else branch(stream, d - first)  # as the samplers without a tilt have it
+        own = branch(stream, d - first) if n_k is None else stream  # as the samplers without a tilt have it
         count_document(z, lo, hi, n_d)
         labelled = start_document(z, lo, hi, kappa[d], omega[d], eta_t, a, b, m)
         if labelled:
@@ -192,7 +193,7 @@ def sweep_tilted(
                 w = words[i]
                 old = np.int64(z[i])
                 n_d[old] -= one
-                if live:
+                if n_k is not None:
                     table[w, old] -= one
                     n_k[old] -= 1
                     scale[old] = 1.0 / (n_k[old] + beta_sum)
@@ -209,7 +210,7 @@ def sweep_tilted(
                     else:
                         new = old
                 n_d[new] += one
-                if live:
+                if n_k is not None:
                     table[w, new] += one
                     n_k[new] += 1
                     scale[new] = 1.0 / (n_k[new] + beta_sum)

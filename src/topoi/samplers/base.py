@@ -112,15 +112,15 @@ class Sampler:
         return s.eta, np.ascontiguousarray(s.eta[:, : state.n_topics].T), s.kappa, s.omega
 
     def tilted_block(
-        self, first: int, last: int, stream: NDArray[np.uint64], factor: DenseFactor, n_k: NDArray[Any], live: bool
+        self, first: int, last: int, stream: NDArray[np.uint64], factor: DenseFactor, n_k: NDArray[Any] | None
     ) -> tuple[int, int]:
-        """Move the tokens of documents first … last − 1 under the tilt of their responses, any dense factor."""
+        """Move the tokens of documents first … last − 1 under a tilt; an n_k says that the factor's counts are live."""
         state = self.state
         s = state.supervision
         assert s is not None
         wanted, moved = sweep_tilted(
             state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.table, factor.offset, factor.scale,
-            self.alpha, n_k, state.beta_sum, live, *self.responses(), s.part, stream,
+            self.alpha, n_k, state.beta_sum, *self.responses(), s.part, stream,
         )  # fmt: skip
         return int(wanted), int(moved)
 

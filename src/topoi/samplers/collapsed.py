@@ -87,7 +87,7 @@ class Collapsed(Sampler):
         """Move the tokens of documents first … last − 1."""
         state = self.state
         if state.supervision is not None:
-            return self.tilted_block(first, last, stream, self.live, self.n_k, live=True)
+            return self.tilted_block(first, last, stream, self.live, self.n_k)
         return sweep_documents(
             state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
             self.live.scale, self.alpha, state.beta, state.beta_sum, stream,

@@ -25,9 +25,6 @@ from topoi.tables import DenseFactor, fill_dirichlet, fill_prior_mass
 DENSE_UP_TO = 1024
 
 
-NO_COUNTS = np.zeros(0)
-
-
 class Partial(Sampler):
     """Partially collapsed sampler with a Dirichlet word factor."""
 
@@ -66,7 +63,7 @@ class Partial(Sampler):
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
         """Move the tokens of documents first … last − 1 given φ."""
         if self.state.supervision is not None:
-            return self.tilted_block(first, last, stream, self.phi, NO_COUNTS, live=False)
+            return self.tilted_block(first, last, stream, self.phi, None)
         corpus, phi = self.state.corpus, self.phi
         tokens = (corpus.words, corpus.doc_ptr, first, last, self.state.z, phi.table, phi.offset, phi.scale)
         if self.dense:

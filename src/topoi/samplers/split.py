@@ -56,5 +56,5 @@ def move_split(
     """Move the tokens of documents first … last − 1, with counts that are kept up to date or stay as they are."""
     sweep_split(
         state.corpus.words, state.corpus.doc_ptr, first, last, state.z, rows.dense, rows.table, rows.start, rows.size,
-        rows.topics, rows.counts, rows.n_k, rows.scale, alpha, state.beta, state.beta_sum, live, stream,
+        rows.topics, rows.counts, rows.n_k if live else None, rows.scale, alpha, state.beta, state.beta_sum, stream,
     )  # fmt: skip
