@@ -286,7 +286,7 @@ def test_workers_that_cannot_help(tmp_path):
 def cluster():
     """Two worker processes of one thread each."""
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster
 
 

@@ -187,7 +187,7 @@ def main():
     assert len(set(expected.values())) == len(expected)
     # A task may be on several workers that are killed: it is not the task's fault.
     with (
-        LocalCluster(n_workers=args.workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=args.workers, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         good = kill_workers(client, args, expected)
