@@ -28,8 +28,10 @@ from topoi.cluster import EngineError, _words, _workers
 from topoi.cluster._job import Job, Layout
 from topoi.cluster._workers import checked
 from topoi.samplers import SAMPLERS
+from topoi.saved import StoredEstimator
 from topoi.spectra import document_spectrum, merge
 from topoi.state import new_state
+from topoi.store import ModelError
 
 PARALLEL = sorted(name for name, sampler in SAMPLERS.items() if sampler.parallel)
 X = random_counts(300, 200, 60, seed=2)
@@ -144,6 +146,22 @@ def test_histograms_add_up():
     halves = [whole._replace(times=whole.times // 2), whole._replace(times=whole.times - whole.times // 2)]
     for name, part in zip(whole._fields, merge(halves[::-1]), strict=True):
         np.testing.assert_array_equal(part, getattr(whole, name))
+
+
+def test_a_file_names_no_engine(tmp_path, monkeypatch):
+    """Whoever loads a model does not want to be connected to where a stranger says."""
+    model = LDA(**QUICK | {"n_sweeps": 1}).fit(X)
+    said = StoredEstimator.values
+
+    def lie(stored, thing):
+        values = said(stored, thing)
+        return {**values, "parameters": values["parameters"] | {"engine": "tcp://127.0.0.1:9"}}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StoredEstimator, "values", lie)
+        model.save(tmp_path / "lie")
+    with pytest.raises(ModelError, match="LDA has an engine"):
+        topoi.load(tmp_path / "lie")
 
 
 # ---- Checkpoints ---------------------------------------------------------------------------------------------------
