@@ -297,6 +297,29 @@ def test_workers_that_cannot_help(tmp_path):
         checked(print, Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", "x"))
 
 
+def test_a_cluster_that_gives_up(tmp_path):
+    class KilledWorker(Exception):
+        """What Dask raises when a task has cost several workers."""
+
+    class Client:
+        cancelled = None
+
+        def map(self, work, items, **_):
+            return items
+
+        def gather(self, futures):
+            raise KilledWorker("all those workers died")
+
+        def cancel(self, futures):
+            self.cancelled = futures
+
+    client = Client()
+    job = Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", "")
+    with pytest.raises(EngineError, match=r"lost tasks \(all those workers died\); with .*checkpoint=folder.* goes on"):
+        _workers.Dask(client).map(print, job, over=[1, 2])
+    assert client.cancelled == [1, 2]
+
+
 # ---- Dask ----------------------------------------------------------------------------------------------------------
 
 
