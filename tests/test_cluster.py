@@ -327,7 +327,11 @@ def test_a_cluster_that_gives_up(tmp_path):
 def cluster():
     """Two worker processes of one thread each."""
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+    import dask
+
+    # A LocalCluster gives up a worker that has not come back within 15 seconds, which a busy machine may need.
+    patience = dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})
+    with patience, distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster
 
 
@@ -366,7 +370,7 @@ def test_a_worker_is_killed(name, delay, client, expected):
     killed = []
     at_three = [lambda progress: killed.append(kill_a_worker(client, delay)) if progress.sweep == 3 else None]
     assert said(fit(name, engine=client, callbacks=at_three)) == expected(name)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while killed[0] in (pids := set(client.run(os.getpid, on_error="ignore").values())) or len(pids) < 2:
         assert time.monotonic() < deadline, "the worker was killed, and another came"
         time.sleep(0.1)
@@ -387,7 +391,7 @@ def test_one_worker_and_a_late_one(cluster, client, expected):
         seen.append(len(client.scheduler_info()["workers"]))
         if progress.sweep == 6:
             cluster.scale(2)
-            client.wait_for_workers(2, timeout=60)
+            client.wait_for_workers(2, timeout=300)
 
     assert said(fit("learned priors", engine=client, callbacks=[watch])) == expected("learned priors")
     assert (seen[0], seen[-1]) == (1, 2)
