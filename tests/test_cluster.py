@@ -298,7 +298,7 @@ def test_workers_that_cannot_help(tmp_path):
 
 
 def test_a_cluster_that_gives_up(tmp_path):
-    class KilledWorker(Exception):
+    class KilledWorker(Exception):  # noqa: N818 (Dask's name)
         """What Dask raises when a task has cost several workers."""
 
     class Client:
