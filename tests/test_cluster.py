@@ -283,7 +283,7 @@ def test_without_distributed(monkeypatch):
 def test_nobody_there(monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(_workers, "PATIENCE", 2.0)
-    with pytest.raises(EngineError, match="there is no Dask scheduler at tcp://127.0.0.1:9"):
+    with pytest.raises(EngineError, match=r"there is no Dask scheduler at tcp://127\.0\.0\.1:9"):
         LDA(**QUICK, engine="tcp://127.0.0.1:9").fit(X)
 
 
