@@ -181,13 +181,15 @@ def main():
     if args.drive:
         drive(args.drive[0], int(args.drive[1]), args.drive[2])
         return
+    import dask
     from distributed import Client, LocalCluster
 
     expected = {seed: digest(model(seed).fit(X, Y)) for seed in range(max(args.seeds, args.drivers))}
     assert len(set(expected.values())) == len(expected)
-    # A task may be on several workers that are killed: it is not the task's fault.
+    # A LocalCluster gives up a worker that has not come back within 15 seconds, which a busy machine may need.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})
     with (
-        LocalCluster(n_workers=args.workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=args.workers, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         good = kill_workers(client, args, expected)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from topoi._pool import Pool
+from topoi._pool import Pool, resolve_n_jobs
 from topoi._rng import CHAIN, bits, new_stream
 from topoi.checkpoint import Checkpoints, fingerprint
 from topoi.cluster import Cluster, Saved, open_workers, state_without_topics
@@ -270,6 +270,9 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _check_parameters(self) -> None:
         for name in ("n_topics", "n_chains", "infer_sweeps"):
             check_whole(name, getattr(self, name))
+        if self.n_jobs is not None:
+            check_whole("n_jobs", self.n_jobs, None)
+            resolve_n_jobs(self.n_jobs)
         for name in ("max_seconds", "tol"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, numbers.Real) and float(value) > 0):

@@ -93,6 +93,8 @@ class StoredEstimator(Stored):
 
     def make(self, values: dict[str, Any]) -> Any:
         """An estimator with these."""
+        if values["parameters"].get("engine") is not None:  # a file does not say where to connect to
+            raise ModelError(f"{self.cls.__name__} has an engine")
         thing = self.cls(**values["parameters"])
         thing._check_parameters()
         for name, value in values["fitted"].items():

@@ -17,6 +17,9 @@ from topoi.errors import ParameterError, TopoiError
 R = TypeVar("R")
 PATIENCE = 60.0  # seconds to wait for the first worker
 CHOICES = 'None, "blocks", a Dask Client, or the address of a Dask scheduler such as "tcp://host:8786"'
+#: What Dask raises when it gives up: a task has cost several workers (too little memory?), or the scheduler has gone.
+LOST = ("KilledWorker", "FutureCancelledError", "CancelledError")
+AGAIN = "with fit(…, checkpoint=folder) the same call goes on from the last checkpoint"
 
 
 class EngineError(TopoiError, RuntimeError):
@@ -77,8 +80,10 @@ class Dask:
         futures = self.client.map(work, list(over), pure=False, key=f"topoi-{task.__name__}")
         try:
             answers: list[R] = self.client.gather(futures)
-        except BaseException:
+        except BaseException as error:
             self.client.cancel(futures)
+            if type(error).__name__ in LOST:
+                raise EngineError(f"the cluster has lost tasks ({error}); {AGAIN}") from error
             raise
         return answers
 
