@@ -29,12 +29,12 @@ def draw_rows(
         seed_stream(stream, seed, RESPONSE, sweep, origin + d)
         for task in range(y.shape[1]):
             sign = y[d, task]
-            c = cost * weight[d, task]
+            c = cost * np.float64(weight[d, task])  # the compiler's type: the interpreter would stay with float32
             if np.isnan(sign) or c == 0.0:
                 omega[d, task] = 0.0
                 kappa[d, task] = 0.0
             else:
-                w = inverse_gaussian(stream, c / abs(margin - sign * f[d, task]), c * c)
+                w = inverse_gaussian(stream, c / abs(margin - np.float64(sign * f[d, task])), c * c)
                 w = min(w, LARGEST)
                 omega[d, task] = w
                 kappa[d, task] = sign * (c + w * margin)

@@ -28,12 +28,12 @@ def draw_rows(
         seed_stream(stream, seed, RESPONSE, sweep, origin + d)
         for task in range(y.shape[1]):
             sign = y[d, task]
-            c = cost * weight[d, task]
+            c = cost * np.float64(weight[d, task])  # the compiler's type: the interpreter would stay with float32
             if np.isnan(sign) or c == 0.0:
                 omega[d, task] = 0.0
                 kappa[d, task] = 0.0
             else:
-                omega[d, task] = polya_gamma(stream, c, f[d, task])
+                omega[d, task] = polya_gamma(stream, c, np.float64(f[d, task]))
                 kappa[d, task] = 0.5 * c * sign
 
 
