@@ -14,7 +14,7 @@ from reproduce.table import Row, Table
 
 ALPHAS = (0.0001, 0.001, 0.01, 0.1, 1.0)
 TOPICS = (400, 800)
-QUICK_DOCUMENTS = 100
+QUICK_DOCUMENTS = 60
 
 
 def measure(quick: bool, seed: int) -> list[Row]:

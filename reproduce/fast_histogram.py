@@ -25,7 +25,7 @@ from topoi.state import State, new_state, topic_counts
 TOPICS = 50
 METHODS = {"LDA": "scalar_dense", "FastLDA (2, 2, ∞)": "fast", "FastLDA (3, 3, 3)": "fast_333"}
 DRAWS = 1000
-QUICK = {"tokens": 200, "documents": 100, "runs": 4, "sweeps": 60}
+QUICK = {"tokens": 100, "documents": 80, "runs": 4, "sweeps": 50}
 FULL = {"tokens": 3000, "documents": 1500, "runs": 50, "sweeps": 500}
 
 
