@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import signal
 import sys
 import tempfile
@@ -146,6 +147,12 @@ def test_histograms_add_up():
     halves = [whole._replace(times=whole.times // 2), whole._replace(times=whole.times - whole.times // 2)]
     for name, part in zip(whole._fields, merge(halves[::-1]), strict=True):
         np.testing.assert_array_equal(part, getattr(whole, name))
+
+
+def test_a_pickle_forgets_a_connection():
+    """Which could not be pickled."""
+    assert pickle.loads(pickle.dumps(LDA(engine=threading.Lock()))).engine is None
+    assert pickle.loads(pickle.dumps(LDA(engine="blocks"))).engine == "blocks"
 
 
 def test_a_file_names_no_engine(tmp_path, monkeypatch):
