@@ -25,7 +25,7 @@ from test_saved import answers
 import topoi
 from topoi import LDA, Checkpoints, Corpus, MedLDAClassifier, MedLDARegressor, ParameterError
 from topoi.checkpoint import CheckpointWarning
-from topoi.cluster import EngineError, _words, _workers
+from topoi.cluster import EngineError, _views, _words, _workers
 from topoi.cluster._job import Job, Layout
 from topoi.cluster._workers import checked
 from topoi.samplers import SAMPLERS
@@ -107,6 +107,13 @@ def test_counts_are_added_up_by_a_tree(expected, monkeypatch):
     monkeypatch.setattr(_words, "FAN_IN", 2)
     assert len(_words.count_files(Layout.of(Corpus.from_counts(X), 6).n_groups)) >= 2
     assert said(fit("polya_urn", engine="blocks")) == expected("polya_urn")
+
+
+def test_no_room_for_groups(expected, monkeypatch):
+    """A worker that keeps no group open does the same, more slowly."""
+    monkeypatch.setattr(_views, "ROOM", 1)
+    assert said(fit("several labels", engine="blocks")) == expected("several labels")
+    assert not _views.group_corpus.corpora
 
 
 @pytest.mark.parametrize("give", [str, Path, Corpus.load])
