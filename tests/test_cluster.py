@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import signal
 import sys
 import tempfile
@@ -24,7 +25,7 @@ from test_saved import answers
 import topoi
 from topoi import LDA, Checkpoints, Corpus, MedLDAClassifier, MedLDARegressor, ParameterError
 from topoi.checkpoint import CheckpointWarning
-from topoi.cluster import EngineError, _words, _workers
+from topoi.cluster import EngineError, _views, _words, _workers
 from topoi.cluster._job import Job, Layout
 from topoi.cluster._workers import checked
 from topoi.samplers import SAMPLERS
@@ -110,6 +111,13 @@ def test_counts_are_added_up_by_a_tree(expected, monkeypatch):
     assert said(fit("polya_urn", engine="blocks")) == expected("polya_urn")
 
 
+def test_no_room_for_groups(expected, monkeypatch):
+    """A worker that keeps no group open does the same, more slowly."""
+    monkeypatch.setattr(_views, "ROOM", 1)
+    assert said(fit("several labels", engine="blocks")) == expected("several labels")
+    assert not _views.group_corpus.corpora
+
+
 @pytest.mark.parametrize("give", [str, Path, Corpus.load])
 def test_a_saved_corpus(give, expected, tmp_path):
     Corpus.from_counts(X).save(tmp_path / "corpus")
@@ -158,6 +166,12 @@ def test_histograms_add_up():
     halves = [whole._replace(times=whole.times // 2), whole._replace(times=whole.times - whole.times // 2)]
     for name, part in zip(whole._fields, merge(halves[::-1]), strict=True):
         np.testing.assert_array_equal(part, getattr(whole, name))
+
+
+def test_a_pickle_forgets_a_connection():
+    """Which could not be pickled."""
+    assert pickle.loads(pickle.dumps(LDA(engine=threading.Lock()))).engine is None
+    assert pickle.loads(pickle.dumps(LDA(engine="blocks"))).engine == "blocks"
 
 
 def test_a_file_names_no_engine(tmp_path, monkeypatch):

@@ -103,7 +103,7 @@ def test_parameters_and_clone(few):
         "sampler_options": {"n_mh": 3},
         "n_sweeps": 12, "burn_in": 3, "n_samples": 5, "n_chains": 2, "infer_sweeps": 7, "infer_method": "gibbs",
         "max_seconds": 60.0,
-        "tol": 1e-9, "random_state": 3, "n_jobs": 2, "progress": False, "callbacks": [],
+        "tol": 1e-9, "random_state": 3, "n_jobs": 2, "engine": None, "progress": False, "callbacks": [],
     }  # fmt: skip
     lda = LDA(**given)
     assert lda.get_params() == given

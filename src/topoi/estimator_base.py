@@ -83,6 +83,11 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         tags.input_tags.categorical = True
         return tags
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: without a connection to a cluster, which cannot be written."""
+        state: dict[str, Any] = super().__getstate__()
+        return state if isinstance(state.get("engine"), str | None) else state | {"engine": None}
+
     def _run(
         self,
         jobs: list[Job],

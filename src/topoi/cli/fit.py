@@ -177,7 +177,7 @@ def learn(
         estimator.fit(corpus, **arguments)
     ours = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
     pressed = any(issubclass(w.category, InterruptedFitWarning) for w in caught)
-    estimator.set_params(callbacks=None, progress=False)  # of this run, not of the model
+    estimator.set_params(callbacks=None, progress=False, engine=None)  # of this run, not of the model
     return Result(time.perf_counter() - start, pressed or stop.requested, ours)
 
 
