@@ -137,3 +137,14 @@ DAY = np.datetime64("2020-01-01")
 def test_what_the_search_has_found(kind, X, y, message):
     with pytest.raises(TopoiError, match=message):
         kind(2, n_sweeps=2).fit(X, y)
+
+
+def test_a_prior_lost_in_rounding():
+    """A weight's precision of 1e-6 beside sums of 1e12: the exact draw found no Cholesky factor."""
+    case = Case(
+        MedLDAClassifier,
+        {"n_topics": 2, "n_sweeps": 1, "n_samples": 1, "infer_sweeps": 1, "random_state": 0, "weight_prior": 1e-6,
+         "n_gibbs": 0, "margin": 1e-6, "positive_weight": 1e6},
+        np.array([[0], [255], [0]]), ["a", "b", "c"], None, np.array([[1]]),
+    )  # fmt: skip
+    assert check_case(case) == "fitted, and new documents"

@@ -12,6 +12,7 @@ they run in parallel, each with its own stream. Weights are rounded to float32, 
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -97,6 +98,13 @@ def fill_scores(design: Design, eta: NDArray[np.float32], f: NDArray[Any], pool:
     pool.map(work, range(0, len(eta), LANES))
 
 
+def cholesky(precision: NDArray[Any]) -> NDArray[Any]:
+    """The lower factor; where ν is lost in the rounding of much larger sums, a share of them stands in for it."""
+    with contextlib.suppress(np.linalg.LinAlgError):
+        return np.linalg.cholesky(precision)
+    return np.linalg.cholesky(precision + 1e-12 * np.trace(precision) * np.eye(len(precision)))
+
+
 def draw_exact(
     design: Design, eta: NDArray[np.float32], kappa: NDArray[Any], omega: NDArray[Any], nu: float, seed: int,
     sweep: int, pool: Pool, first_task: int = 0,
@@ -110,7 +118,7 @@ def draw_exact(
         weighted = shares.multiply(omega[:, [task]].astype(np.float64)).tocsc()
         precision = (shares.T @ weighted).toarray() + nu * np.eye(n_topics)
         b = shares.T @ kappa[:, task].astype(np.float64)
-        lower = np.linalg.cholesky(precision)
+        lower = cholesky(precision)
         noise = np.array([normal(stream) for _ in range(n_topics)])
         half = solve_triangular(lower, b, lower=True)
         eta[task, :n_topics] = solve_triangular(lower, half + noise, lower=True, trans="T")
