@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reproduce.harness import Figure, Raw, Verdict
+from reproduce.source import stamp
 from reproduce.table import Table
 
 SIZE = (9.0, 3.8)  # inches
@@ -83,6 +84,8 @@ def section(figure: Figure, raw: Raw, verdict: Verdict) -> str:
     seconds = sum(entry["seconds"] for entry in entries)
     sources = sorted({entry["versions"]["topoi"] for entry in entries})
     kind = "quick" if raw.quick else "full"
+    now = stamp(figure.judge.__module__.split(".")[0], figure.name)
+    edited = "The source that it was measured with was edited since: run it again before quoting it."
     facts = [
         f"Settings ({kind}): {figure.settings[0 if raw.quick else 1]}",
         *([f"Full settings: {figure.settings[1]}"] if raw.quick else []),
@@ -90,6 +93,7 @@ def section(figure: Figure, raw: Raw, verdict: Verdict) -> str:
         f"{len(entries)} seed{'s' if len(entries) > 1 else ''}, {seconds:.0f} CPU seconds in all, "
         f"{max(entry['date'] for entry in entries)}, topoi {', '.join(sources)}. "
         f"Numbers: [{figure.name}.csv]({figure.name}.csv).",
+        *([edited] if any(entry["source"] != now for entry in entries) else []),
     ]
     return "\n".join(
         [

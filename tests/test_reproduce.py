@@ -106,6 +106,11 @@ def test_writes_table_picture_and_page(package, in_process, tmp_path):
     assert "Full settings: large." in page
     assert "![Scores](tiny.png)" in page
     assert str(tmp_path) not in page
+    assert "edited since" not in page
+    raw = Raw(out, "tiny")
+    raw.put(True, 0, raw.seeds[0] | {"source": "other"})
+    main(["--page", "--output", str(out)], package)
+    assert "edited since" in (out / "README.md").read_text("utf-8")
 
 
 def test_page_is_written_anew_without_measuring(package, in_process, tmp_path, measured):
