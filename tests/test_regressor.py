@@ -11,7 +11,8 @@ from sklearn.exceptions import NotFittedError
 
 from topoi import Corpus, MedLDARegressor, ParameterError
 from topoi.intervals import Noise, _some_of_each, _without, spaced
-from topoi.model import sample_counts
+from topoi.plan import Plan
+from topoi.run import Schedule, run
 from topoi.state import new_state
 
 
@@ -283,7 +284,8 @@ def test_words_of_measured_documents_are_taken_out(train):
     corpus = Corpus.from_counts(train.X)
     state = new_state(corpus, np.full(4, 0.1), 0.01, 3)
     out = np.array([0, 7, 199])
-    left = _without(state, sample_counts(state), out).counts.toarray()
+    found = run(state, Plan("delayed", "delayed"), Schedule(2, 1))
+    left = _without(found, corpus, out).counts.toarray()
     rest = np.setdiff1d(np.arange(200), out)
     tokens = np.isin(np.repeat(np.arange(200), corpus.doc_lengths), rest)
     expected = np.zeros((N_WORDS, 4))
