@@ -16,10 +16,13 @@ ALL: dict[str, type[Sampler]] = {**SAMPLERS, "scalar_dense": ScalarDense}
 
 
 def begun(corpus: Corpus, n_topics: int, alpha: float, beta: float, seed: int, burn_in: int) -> State:
-    """A chain from random topics after so many sweeps of `delayed`, which gets near in few, and two of `sparse`."""
+    """A chain from random topics after so many sweeps of `delayed`, which gets near in few, and as many of `sparse`.
+
+    The second half is exact: `delayed` alone leaves documents with too few topics (see bias_corpus).
+    """
     state = new_state(corpus, np.full(n_topics, alpha), beta, seed)
     sweeps(state, "delayed", burn_in)
-    sweeps(state, "sparse", min(burn_in, 2))
+    sweeps(state, "sparse", burn_in)
     return state
 
 
