@@ -1,0 +1,107 @@
+"""The papers' supervised models as settings of topoi's estimators, and how the figures fit, time and test them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from unittest import mock
+
+import reproduce.gibbs_scalar  # noqa: F401  (makes the sampler known by its name)
+import topoi.supervised
+from benchmarks.harness import Stopwatch
+from benchmarks.labelled import Labelled
+from benchmarks.med_quality import quality
+from reproduce.table import Row
+from topoi import MedLDAClassifier, MedLDARegressor
+from topoi.supervision import new_supervision
+
+LIGHT, PUBLISHED = "LightMedLDA", "LightMedLDA, as published"
+GIBBS, SCALAR = "Gibbs MedLDA, SIMD", "Gibbs MedLDA, scalar"
+OURS = "topoi's default"
+#: Light: the exact form and the papers' own. Gibbs: sixteen topics at a time, and one at a time as in the papers' code.
+METHODS: dict[str, dict[str, Any]] = {
+    LIGHT: {"sampler": "light_med"},
+    PUBLISHED: {"sampler": "light_med_published"},
+    GIBBS: {"sampler": "collapsed", "n_gibbs": 0},
+    SCALAR: {"sampler": "gibbs_scalar", "n_gibbs": 0},
+    OURS: {"sampler": "auto"},
+}
+COMMON = {"topic_word_prior": 0.01, "n_jobs": 1}  # β of all papers
+SAMPLES = 5  # of the weights, from the last sweeps: "in practice we keep a few samples and use their average"
+WARM_UP = 60  # documents, for a fit that compiles
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted model, the CPU seconds of training and of the test documents, and accuracy, micro-F1 or R² on these."""
+
+    model: Any
+    train: float
+    test: float
+    score: float
+
+    @property
+    def row(self) -> dict[str, float]:
+        """What a figure measures of it."""
+        return {"score": self.score, "train": self.train, "test": self.test}
+
+
+def fit(method: str, data: Labelled, n_topics: int, n_sweeps: int, seed: int, **settings: Any) -> Fit:
+    """Train a method on the training documents and test it; compiling is not timed."""
+    given = {"n_samples": SAMPLES, "burn_in": max(n_sweeps - SAMPLES, 0)} | COMMON | METHODS[method] | settings
+    given |= {"n_topics": n_topics, "n_sweeps": n_sweeps, "random_state": seed}
+    regression = data.y.dtype.kind == "f"
+    kind = MedLDARegressor if regression else MedLDAClassifier
+    with _tables_of_one_token(method == GIBBS):
+        _compile(kind, given, method, data)
+        with (training := Stopwatch()):
+            model = kind(**given).fit(data.X, data.y)
+    with (testing := Stopwatch()):
+        scores = model.predict(data.X_test) if regression else model.decision_function(data.X_test)
+    score = float(model.score(data.X_test, data.y_test)) if regression else quality(model, scores, data.y_test)
+    return Fit(model, training.seconds, testing.seconds, score)
+
+
+@contextmanager
+def _tables_of_one_token(wanted: bool) -> Iterator[None]:
+    """Gibbs MedLDA weighs every token by its own tilt; the estimators let eight share a table, and correct for it."""
+    made = partial(new_supervision, part=1) if wanted else new_supervision
+    with mock.patch.object(topoi.supervised, "new_supervision", made):
+        yield
+
+
+_compiled: set[tuple[Any, ...]] = set()
+
+
+def _compile(kind: Any, given: dict[str, Any], method: str, data: Labelled) -> None:
+    """Fit a few documents with every kernel that a fit may need, once a process."""
+    which = (kind, method, given.get("loss"))
+    if which in _compiled:
+        return
+    _compiled.add(which)
+    some = slice(None, None, max(data.X.shape[0] // WARM_UP, 1))
+    samplers = ("delayed", "partial", "collapsed") if given["sampler"] == "auto" else (given["sampler"],)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of labels that none of the few has
+        for sampler in samplers:
+            small = given | {"sampler": sampler, "n_topics": 4, "n_sweeps": 2, "burn_in": 1}
+            small.pop("strategy", None)
+            kind(**small).fit(data.X[some], data.y[some]).predict(data.X_test[:5])
+
+
+def over_topics(
+    methods: Iterable[str], data: Labelled, topics: Iterable[int], sweeps: Mapping[str, int] | int, seed: int,
+    alpha_sum: float, **settings: Any,
+) -> list[Row]:  # fmt: skip
+    """A row for every method and K, with α = `alpha_sum` / K and so many sweeps (of each method)."""
+    rows: list[Row] = []
+    for n_topics in topics:
+        for method in methods:
+            n_sweeps = sweeps if isinstance(sweeps, int) else sweeps[method]
+            found = fit(method, data, n_topics, n_sweeps, seed, doc_topic_prior=alpha_sum / n_topics, **settings)
+            rows.append({"method": method, "K": n_topics, **found.row})
+    return rows
