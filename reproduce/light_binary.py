@@ -31,11 +31,12 @@ def judge(table: Table) -> Verdict:
     scalar, simd = time[SCALAR] > 1.1 * time[LIGHT], time[GIBBS] > 1.1 * time[LIGHT]
     return Verdict(
         together(equal, scalar and power[SCALAR] > 2 * power[LIGHT], simd),
-        f"Accuracy, mean over K: {light:.3f} against {gibbs:.3f}. Training at K = {last}: LightMedLDA {time[LIGHT]:.2f} s "
-        f"({time[PUBLISHED]:.2f} s as published), Gibbs MedLDA {time[SCALAR]:.2f} s in scalar code, as the paper's, "
-        f"{time[SCALAR] / time[LIGHT]:.1f} times as long; but {time[GIBBS]:.2f} s with sixteen topics at a time, "
-        f"{'still slower' if simd else 'which is the quicker'}. Time grows with K to the power {power[LIGHT]:.2f} "
-        f"(Light), {power[SCALAR]:.2f} (scalar) and {power[GIBBS]:.2f} (SIMD). topoi's default takes {time[OURS]:.2f} s.",
+        f"Accuracy, mean over K: {light:.3f} against {gibbs:.3f}. Training at K = {last}: LightMedLDA "
+        f"{time[LIGHT]:.2f} s ({time[PUBLISHED]:.2f} s as published), Gibbs MedLDA {time[SCALAR]:.2f} s in scalar "
+        f"code, as the paper's, {time[SCALAR] / time[LIGHT]:.1f} times as long; but {time[GIBBS]:.2f} s with sixteen "
+        f"topics at a time, {'still slower' if simd else 'which is the quicker'}. Time grows with K to the power "
+        f"{power[LIGHT]:.2f} (Light), {power[SCALAR]:.2f} (scalar) and {power[GIBBS]:.2f} (SIMD). topoi's default "
+        f"takes {time[OURS]:.2f} s.",
     )
 
 
@@ -54,11 +55,12 @@ FIGURE = Figure(
     ),
     stand_in="",
     settings=(
-        "alt.atheism against talk.religion.misc, 856 + 569 documents, stop words removed; c = 1.6, ℓ = 164 (λ = 262.4), "
-        "α = 6.4/K, β = 0.01, 10 sweeps of which the last 5 are averaged, 6 steps, 2 passes over the weights; K = 10 … 100.",
+        "alt.atheism against talk.religion.misc, 856 + 569 documents, stop words removed; c = 1.6, ℓ = 164 (λ = "
+        "262.4), α = 6.4/K, β = 0.01, 10 sweeps of which the last 5 are averaged, 6 steps, 2 passes over the "
+        "weights; K = 10 … 100.",
         "the same with more K and seeds.",
     ),
-    seeds=(3, 5),
+    seeds=(2, 5),
     measure=measure,
     keys=("method", "K"),
     judge=judge,

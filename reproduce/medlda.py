@@ -88,7 +88,7 @@ def _compile(kind: Any, given: dict[str, Any], method: str, data: Labelled) -> N
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of labels that none of the few has
         for sampler in samplers:
-            small = given | {"sampler": sampler, "n_topics": 4, "n_sweeps": 2, "burn_in": 1}
+            small = given | {"sampler": sampler, "n_topics": 4, "n_sweeps": 2, "burn_in": 1, "callbacks": None}
             small.pop("strategy", None)
             kind(**small).fit(data.X[some], data.y[some]).predict(data.X_test[:5])
 

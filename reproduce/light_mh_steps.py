@@ -1,0 +1,77 @@
+"""Metropolis–Hastings steps per token of LightMedLDA: accuracy and training time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reproduce.harness import Figure, Verdict
+from reproduce.lessons import newsgroups
+from reproduce.medlda import LIGHT, over_topics
+from reproduce.table import Row, Table
+from reproduce.verdicts import growth, listed, noise, score_and_time, together
+
+STEPS = (1, 2, 4, 6, 12)
+TOPICS = {True: (20, 100), False: (50, 100, 200, 400)}
+QUICK_DATA = (8, 80, 200)
+SWEEPS = {True: 20, False: 25}
+
+
+def measure(quick: bool, seed: int) -> list[Row]:
+    """Accuracy and seconds for every number of steps and K."""
+    data = newsgroups(*QUICK_DATA) if quick else newsgroups()
+    rows: list[Row] = []
+    for n_mh in STEPS:
+        found = over_topics(
+            (LIGHT,),
+            data,
+            TOPICS[quick],
+            SWEEPS[quick],
+            seed,
+            6.4,
+            cost=1.6,
+            margin=64.0,
+            sampler_options={"n_mh": n_mh},
+        )
+        rows += [{**row, "steps": n_mh, "curve": f"K = {row['K']}"} for row in found]
+    return rows
+
+
+def judge(table: Table) -> Verdict:
+    """More steps, better accuracy and more time; six are a good compromise."""
+    last = max(table.different("K"))
+    score = {n: table.mean("score", K=last, steps=n) for n in STEPS}
+    time = {n: table.mean("train", K=last, steps=n) for n in STEPS}
+    sure = noise(table, "score")
+    better, slower = score[6] > score[1] + sure, growth(table, "train", "steps", K=last) > 0.5
+    enough = score[12] - score[6] < 2 * sure
+    return Verdict(
+        together(better, slower, enough),
+        f"K = {last}, {' / '.join(map(str, STEPS))} steps: accuracy {listed(list(score.values()))} (± {sure:.3f}), "
+        f"training {listed(list(time.values()), 1)} CPU s. More steps {'improve' if better else 'do not improve'} "
+        f"accuracy, and beyond six {'little is gained' if enough else 'more is gained'}.",
+    )
+
+
+def draw(table: Table, figure: Any) -> None:
+    """Accuracy and time over the number of steps."""
+    score_and_time(table, figure, "accuracy", x="steps", by="curve", xlabel="steps per token")
+
+
+FIGURE = Figure(
+    name="light_mh_steps",
+    paper="LightMedLDA, Fig. 7 (conference version)",
+    title="Metropolis–Hastings steps per token",
+    claim="More steps improve accuracy and increase training time; six, two of each proposal, are the best trade-off.",
+    stand_in="",
+    settings=(
+        "8 of the 20 newsgroups, 80 + 200 documents of each, multi-task; c = 1.6, ℓ = 64 (λ = 102.4), α = 6.4/K, 20 "
+        "sweeps of the mixture by `light_med`; K = 20, 100.",
+        "all 20 newsgroups, 25 sweeps, K = 50 … 400.",
+    ),
+    seeds=(2, 5),
+    measure=measure,
+    keys=("curve", "K", "steps"),
+    judge=judge,
+    draw=draw,
+    timed=True,
+)
