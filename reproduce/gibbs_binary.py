@@ -87,7 +87,7 @@ FIGURE = Figure(
         "β = 0.01, 10 sweeps; sLDA with its default cost; K = 5, 15, 30.",
         "K = 5, 10 … 30.",
     ),
-    seeds=(3, 5),
+    seeds=(2, 5),
     measure=measure,
     keys=("method", "K"),
     judge=judge,

@@ -62,7 +62,7 @@ FIGURE = Figure(
         "weights of one sample, after the last sweep; K = 10, 20, 40.",
         "the same with more K and seeds.",
     ),
-    seeds=(3, 5),
+    seeds=(2, 5),
     measure=measure,
     keys=("curve", "K", "sweeps"),
     judge=judge,

@@ -17,7 +17,7 @@ from reproduce.verdicts import growth, log_ticks, together
 from topoi.run import Progress
 
 N_CLASSES = 4
-TOPICS = {True: (25, 100, 400, 800), False: (25, 50, 100, 200, 400, 800, 1600)}  # with the first of PER_CLASS
+TOPICS = {True: (25, 100, 400), False: (25, 50, 100, 200, 400, 800, 1600)}  # with the first of PER_CLASS
 PER_CLASS = {True: (50, 100, 200), False: (60, 120, 240, 480)}  # documents of each class, with MIDDLE topics
 MIDDLE = 100
 SWEEPS = 7
@@ -105,7 +105,7 @@ FIGURE = Figure(
     ),
     stand_in="",
     settings=(
-        "4 of the 20 newsgroups, multi-task; c = 1.6, ℓ = 64, α = 6.4/K; K = 25 … 800 with 200 documents, and 200, "
+        "4 of the 20 newsgroups, multi-task; c = 1.6, ℓ = 64, α = 6.4/K; K = 25, 100, 400 with 200 documents, and 200, "
         "400, 800 documents with K = 100. The least of two sweeps after four others.",
         "K = 25 … 1,600 with 240 documents, and up to 1,920 documents.",
     ),

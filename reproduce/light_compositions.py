@@ -13,7 +13,7 @@ from reproduce.verdicts import mean_over, noise, score_and_time, together
 COMPOSITIONS = ("mixture", "cycle", "word", "doc", "exp")
 TOPICS = {True: (20, 100), False: (20, 50, 100, 150, 200, 300, 400)}
 QUICK_DATA = (8, 80, 200)
-SWEEPS = {True: 20, False: 25}
+SWEEPS = {True: 15, False: 25}
 
 
 def measure(quick: bool, seed: int) -> list[Row]:
@@ -70,7 +70,7 @@ FIGURE = Figure(
     ),
     stand_in="",
     settings=(
-        "8 of the 20 newsgroups, 80 + 200 documents of each, multi-task; c = 1.6, ℓ = 64 (λ = 102.4), α = 6.4/K, 20 "
+        "8 of the 20 newsgroups, 80 + 200 documents of each, multi-task; c = 1.6, ℓ = 64 (λ = 102.4), α = 6.4/K, 15 "
         "sweeps of 6 steps by `light_med`, the exact form; K = 20, 100.",
         "all 20 newsgroups, 25 sweeps, K = 20 … 400.",
     ),

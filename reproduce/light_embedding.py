@@ -17,7 +17,7 @@ from reproduce.table import Row, Table
 from topoi import LDA
 
 N_TOPICS, SWEEPS, ALPHA_SUM = 100, 50, 6.4
-QUICK_DATA = (8, 80, 60)
+QUICK_DATA = (6, 80, 60)
 MOST = 3_000  # documents in the picture
 NEIGHBOURS = 10
 UNSUPERVISED = "LDA"
@@ -100,7 +100,7 @@ FIGURE = Figure(
     ),
     stand_in="",
     settings=(
-        "8 of the 20 newsgroups, 80 + 60 documents of each; c = 1.6, ℓ = 64, α = 6.4/K, K = 100, 50 sweeps; t-SNE of "
+        "6 of the 20 newsgroups, 80 + 60 documents of each; c = 1.6, ℓ = 64, α = 6.4/K, K = 100, 50 sweeps; t-SNE of "
         "the square roots of topic shares, one colour per newsgroup. The paper shows one plane, of documents that it "
         "does not name; here are both.",
         "all 20 newsgroups; at most 3,000 documents are drawn.",

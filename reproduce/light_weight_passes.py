@@ -13,7 +13,7 @@ from reproduce.verdicts import listed, noise, score_and_time, together
 PASSES = (1, 2, 4, 16)
 TOPICS = {True: (20, 100), False: (50, 100, 200, 400)}
 QUICK_DATA = (8, 80, 200)
-SWEEPS = {True: 20, False: 25}
+SWEEPS = {True: 15, False: 25}
 
 
 def measure(quick: bool, seed: int) -> list[Row]:
@@ -55,7 +55,7 @@ FIGURE = Figure(
     claim="Accuracy stays about constant while more sub-iterations clearly take more time; one or two suffice.",
     stand_in="",
     settings=(
-        "8 of the 20 newsgroups, 80 + 200 documents of each, multi-task; c = 1.6, ℓ = 64 (λ = 102.4), α = 6.4/K, 20 "
+        "8 of the 20 newsgroups, 80 + 200 documents of each, multi-task; c = 1.6, ℓ = 64 (λ = 102.4), α = 6.4/K, 15 "
         "sweeps of `light_med`; K = 20, 100.",
         "all 20 newsgroups, 25 sweeps, K = 50 … 400.",
     ),
