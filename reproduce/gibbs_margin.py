@@ -63,7 +63,7 @@ FIGURE = Figure(
         "20, 40.",
         "the same with more seeds.",
     ),
-    seeds=(3, 5),
+    seeds=(2, 5),
     measure=measure,
     keys=("curve", "K", "margin"),
     judge=judge,
