@@ -70,7 +70,7 @@ FIGURE = Figure(
     ),
     seeds=(2, 5),
     measure=measure,
-    keys=("curve", "K", "steps"),
+    keys=("method", "curve", "K", "steps"),
     judge=judge,
     draw=draw,
     timed=True,

@@ -61,7 +61,7 @@ FIGURE = Figure(
     ),
     seeds=(2, 5),
     measure=measure,
-    keys=("curve", "K", "passes"),
+    keys=("method", "curve", "K", "passes"),
     judge=judge,
     draw=draw,
     timed=True,
