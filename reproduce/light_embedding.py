@@ -18,7 +18,7 @@ from topoi import LDA
 
 N_TOPICS, SWEEPS, ALPHA_SUM = 100, 50, 6.4
 QUICK_DATA = (6, 80, 60)
-MOST = 3_000  # documents in the picture
+MOST = 1_000  # documents in the picture
 NEIGHBOURS = 10
 UNSUPERVISED = "LDA"
 
@@ -56,7 +56,14 @@ def points(shares: NDArray[Any], y: NDArray[Any], method: str, part: str) -> lis
     rows = np.arange(min(MOST, len(y))) * len(y) // min(MOST, len(y))
     places = TSNE(2, random_state=0).fit_transform(np.sqrt(shares[rows]))
     return [
-        {"method": method, "part": part, "document": int(d), "x": float(x), "y": float(at), "label": int(y[d])}
+        {
+            "method": method,
+            "part": part,
+            "document": int(d),
+            "x": round(float(x), 2),
+            "y": round(float(at), 2),
+            "label": int(y[d]),
+        }
         for d, (x, at) in zip(rows, places, strict=True)
     ]
 
@@ -103,7 +110,7 @@ FIGURE = Figure(
         "6 of the 20 newsgroups, 80 + 60 documents of each; c = 1.6, ℓ = 64, α = 6.4/K, K = 100, 50 sweeps; t-SNE of "
         "the square roots of topic shares, one colour per newsgroup. The paper shows one plane, of documents that it "
         "does not name; here are both.",
-        "all 20 newsgroups; at most 3,000 documents are drawn.",
+        "all 20 newsgroups; at most 1,000 documents are drawn.",
     ),
     seeds=(2, 5),
     measure=measure,
