@@ -60,8 +60,9 @@ FIGURE = Figure(
     ),
     stand_in="",
     settings=(
-        "5 of the 20 newsgroups, 80 + 200 documents of each; c = 1, ℓ = 64, α = 1/K, β = 0.01; topics and weights of "
-        "one sample, after the last sweep; K = 20, 40. The time of one model, the mean of all, is in the CSV.",
+        "5 of the 20 newsgroups, the first 80 + 200 documents of each; c = 1, ℓ = 64, α = 1/K, β = 0.01; topics and "
+        "weights of one sample, after the last sweep; K = 20, 40. The time of one model, the mean of all, is in the "
+        "CSV.",
         "all 20 newsgroups, up to 60 sweeps, K = 20 … 60.",
     ),
     seeds=(2, 5),

@@ -81,8 +81,8 @@ FIGURE = Figure(
     ),
     stand_in="",
     settings=(
-        "6 of the 20 newsgroups, 80 + 200 documents of each; c = 1, ℓ = 64, α = 1/K, β = 0.01, 15 sweeps; K = 10, "
-        "20, 40. Time in parallel is that of the slowest model: two cores are too few to try it.",
+        "6 of the 20 newsgroups, the first 80 + 200 documents of each; c = 1, ℓ = 64, α = 1/K, β = 0.01, 15 sweeps; "
+        "K = 10, 20, 40. Time in parallel is that of the slowest model: two cores are too few to try it.",
         "all 20 newsgroups, 20 sweeps, K = 20 … 100.",
     ),
     seeds=(2, 5),

@@ -70,8 +70,8 @@ FIGURE = Figure(
     ),
     stand_in="",
     settings=(
-        "8 of the 20 newsgroups, 80 + 200 documents of each, multi-task; c = 1.6, ℓ = 64 (λ = 102.4), α = 6.4/K, 25 "
-        "sweeps of 6 steps by `light_med`, the exact form; K = 20, 100.",
+        "8 of the 20 newsgroups, the first 80 + 200 documents of each, multi-task; c = 1.6, ℓ = 64 (λ = 102.4), α = "
+        "6.4/K, 25 sweeps of 6 steps by `light_med`, the exact form; K = 20, 100.",
         "all 20 newsgroups, K = 20 … 400.",
     ),
     seeds=(2, 5),

@@ -55,8 +55,8 @@ FIGURE = Figure(
     claim="Comparable accuracy, and Light-sLDA takes significantly less training time over the whole range of K.",
     stand_in="",
     settings=(
-        "8 of the 20 newsgroups, 80 + 200 documents of each, multi-task; logistic loss with λ = 204.8, α = 5.6/K, "
-        "β = 0.01, 15 sweeps; K = 20, 60, 150.",
+        "8 of the 20 newsgroups, the first 80 + 200 documents of each, multi-task; logistic loss with λ = 204.8, α = "
+        "5.6/K, β = 0.01, 15 sweeps; K = 20, 60, 150.",
         "all 20 newsgroups, 40 sweeps, K = 20 … 400.",
     ),
     seeds=(2, 5),

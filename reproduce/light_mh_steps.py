@@ -64,8 +64,8 @@ FIGURE = Figure(
     claim="More steps improve accuracy and increase training time; six, two of each proposal, are the best trade-off.",
     stand_in="",
     settings=(
-        "8 of the 20 newsgroups, 80 + 200 documents of each, multi-task; c = 1.6, ℓ = 64 (λ = 102.4), α = 6.4/K, 15 "
-        "sweeps of the mixture by `light_med`; K = 20, 100.",
+        "8 of the 20 newsgroups, the first 80 + 200 documents of each, multi-task; c = 1.6, ℓ = 64 (λ = 102.4), α = "
+        "6.4/K, 15 sweeps of the mixture by `light_med`; K = 20, 100.",
         "all 20 newsgroups, 25 sweeps, K = 50 … 400.",
     ),
     seeds=(2, 5),

@@ -80,8 +80,9 @@ FIGURE = Figure(
     ),
     stand_in="",
     settings=(
-        "4 of the 20 newsgroups, 80 + 200 documents of each; c = 1.6, ℓ = 64 (λ = 102.4), α = 6.4/K, β = 0.01, 25 "
-        "sweeps of LightMedLDA and 20 of the others; K = 20, 100. Labels are weighed as topoi does by default.",
+        "4 of the 20 newsgroups, the first 80 + 200 documents of each; c = 1.6, ℓ = 64 (λ = 102.4), α = 6.4/K, β = "
+        "0.01, 25 sweeps of LightMedLDA and 20 of the others; K = 20, 100. Labels are weighed as topoi does by "
+        "default.",
         "all 20 newsgroups, 11,269 + 7,505 documents, K = 20 … 400.",
     ),
     seeds=(2, 5),

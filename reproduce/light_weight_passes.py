@@ -55,8 +55,8 @@ FIGURE = Figure(
     claim="Accuracy stays about constant while more sub-iterations clearly take more time; one or two suffice.",
     stand_in="",
     settings=(
-        "8 of the 20 newsgroups, 80 + 200 documents of each, multi-task; c = 1.6, ℓ = 64 (λ = 102.4), α = 6.4/K, 15 "
-        "sweeps of `light_med`; K = 20, 100.",
+        "8 of the 20 newsgroups, the first 80 + 200 documents of each, multi-task; c = 1.6, ℓ = 64 (λ = 102.4), α = "
+        "6.4/K, 15 sweeps of `light_med`; K = 20, 100.",
         "all 20 newsgroups, 25 sweeps, K = 50 … 400.",
     ),
     seeds=(2, 5),
