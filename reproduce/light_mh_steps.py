@@ -43,12 +43,13 @@ def judge(table: Table) -> Verdict:
     time = {n: table.mean("train", K=last, steps=n) for n in STEPS}
     sure = noise(table, "score")
     better, slower = score[6] > score[1] + sure, growth(table, "train", "steps", K=last) > 0.5
-    enough = score[12] - score[6] < 2 * sure
+    more = score[12] - score[6]
+    enough = more < max(0.02, sure)
     return Verdict(
         together(better, slower, enough),
         f"K = {last}, {' / '.join(map(str, STEPS))} steps: accuracy {listed(list(score.values()))} (± {sure:.3f}), "
         f"training {listed(list(time.values()), 1)} CPU s. More steps {'improve' if better else 'do not improve'} "
-        f"accuracy, and beyond six {'little is gained' if enough else 'more is gained'}.",
+        f"accuracy; from six to twelve {more:+.3f}, {'little' if enough else 'so that six are not enough here'}.",
     )
 
 
