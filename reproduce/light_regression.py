@@ -10,8 +10,8 @@ from reproduce.medlda import GIBBS, LIGHT, OURS, SCALAR, over_topics
 from reproduce.table import Row, Table
 from reproduce.verdicts import mean_over, score_and_time, together
 
-TOPICS = {True: (10, 40), False: (10, 20, 30, 40, 50, 80, 100)}
-QUICK_DATA = (1_000, 1_000)
+TOPICS = {True: (10, 30, 80), False: (10, 20, 30, 40, 50, 80, 100)}
+QUICK_DATA = (500, 800)
 COST = 262.4  # λ; topoi standardises the ratings
 SWEEPS = {LIGHT: 15, GIBBS: 10, SCALAR: 10, OURS: 10}
 
@@ -31,12 +31,27 @@ def judge(table: Table) -> Verdict:
         for method in (GIBBS, SCALAR)
     }
     equal = abs(score[LIGHT] - score[SCALAR]) < 0.03
+    mixing = (
+        ""
+        if equal
+        else (
+            " A likely reason, not measured, for the difference in R²: so strong a loss lets few proposals be accepted, and "
+            "LightMedLDA needs more sweeps."
+        )
+    )
+    slow = (
+        ""
+        if max(ratio[GIBBS]) >= 1
+        else (
+            " Six steps a token, each at some other place in memory, are slower here than one pass over so few topics."
+        )
+    )
     return Verdict(
         together(equal, min(ratio[SCALAR]) > 1.1, min(ratio[GIBBS]) > 1.1),
         f"R², mean over K: Light {score[LIGHT]:.3f}, Gibbs {score[SCALAR]:.3f} (scalar) and {score[GIBBS]:.3f} (SIMD), "
         f"topoi's default {score[OURS]:.3f}. Training time of Gibbs over Light at K = {topics[0]} … {topics[-1]}: "
         f"{' / '.join(f'{r:.2f}' for r in ratio[SCALAR])} times in scalar code, "
-        f"{' / '.join(f'{r:.2f}' for r in ratio[GIBBS])} times with SIMD.",
+        f"{' / '.join(f'{r:.2f}' for r in ratio[GIBBS])} times with SIMD.{mixing}{slow}",
     )
 
 
@@ -52,8 +67,8 @@ FIGURE = Figure(
     claim="Comparable predictive R², and LightMedLDA takes significantly less training time over the whole range of K.",
     stand_in="reviews collected by the papers' recipe stand in for their crawl, which cannot be had.",
     settings=(
-        "1,000 + 1,000 reviews; ε-insensitive loss, ε = 0.001, λ = 262.4, α = 6.4/K, β = 0.01, 15 sweeps of "
-        "LightMedLDA and 10 of the others; K = 10, 40.",
+        "500 + 800 reviews; ε-insensitive loss, ε = 0.001, λ = 262.4 (of standardised ratings; the paper does not "
+        "say how it scales them), α = 6.4/K, β = 0.01, 15 sweeps of LightMedLDA and 10 of the others; K = 10, 30, 80.",
         "2,500 + 2,500 reviews, K = 10 … 100.",
     ),
     seeds=(2, 5),
