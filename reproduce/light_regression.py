@@ -35,7 +35,7 @@ def judge(table: Table) -> Verdict:
         ""
         if equal
         else (
-            " A likely reason, not measured, for the difference in R²: so strong a loss lets few proposals be accepted, and "
+            " A likely reason, not measured: so strong a loss lets few proposals be accepted, and "
             "LightMedLDA needs more sweeps."
         )
     )
