@@ -38,7 +38,7 @@ def judge(table: Table) -> Verdict:
     scalar, simd = time[SCALAR] > 1.1 * time[LIGHT], time[GIBBS] > 1.1 * time[LIGHT]
     return Verdict(
         together(equal, level, scalar, simd),
-        f"Micro-F1, mean over K: {light:.3f} (Light) and {gibbs:.3f} (Gibbs), ± {noise(table, 'score'):.3f} over "
+        f"Micro-F1, mean over K: {light:.3f} (Light) and {gibbs:.3f} (Gibbs), ± up to {spread:.3f} over "
         f"seeds with so few abstracts; Light from {min(per_topic):.3f} to {max(per_topic):.3f} over K. Training at K "
         f"= {last}: {time[LIGHT]:.1f} s (twice as many sweeps, as in the paper), Gibbs {time[GIBBS]:.1f} s with SIMD "
         f"and {time[SCALAR]:.1f} s in scalar code, topoi's default {time[OURS]:.1f} s. Time grows with K to the power "
