@@ -11,7 +11,7 @@ from reproduce.table import Row, Table
 from reproduce.verdicts import growth, mean_over, score_and_time, together
 
 TOPICS = {True: (20, 100), False: (50, 100, 200, 400)}
-QUICK_DATA = (800, 1_500)
+QUICK_DATA = (2_000, 1_500)
 SWEEPS = {True: {LIGHT: 20, GIBBS: 10, SCALAR: 10, OURS: 10}, False: {LIGHT: 80, GIBBS: 40, SCALAR: 40, OURS: 40}}
 PASSES = 4
 
@@ -64,7 +64,7 @@ FIGURE = Figure(
         "They are short (70 tokens), so the work per document weighs more and that per token less than in the paper."
     ),
     settings=(
-        "800 + 1,500 abstracts, 20 labels; c = 1.6, ℓ = 64 (λ = 102.4), α = 6.4/K, β = 0.01, 20 sweeps of "
+        "2,000 + 1,500 abstracts, 20 labels; c = 1.6, ℓ = 64 (λ = 102.4), α = 6.4/K, β = 0.01, 20 sweeps of "
         "LightMedLDA with 4 passes over the weights, 10 of the others; K = 20, 100. F1 counts labels with a positive "
         "score, and at least the best of each document.",
         "all abstracts of arxiv_120k with such a label, 80 and 40 sweeps, K = 50, 100, 200, 400.",
