@@ -238,7 +238,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         if getattr(X, "dtype", None) == np.dtype(object) and np.size(X) and not isinstance(np.ravel(X)[0], str):
             try:
                 X = check_array(X, dtype=np.float64, ensure_all_finite=False)  # numbers stored as objects
-            except (ValueError, TypeError) as error:
+            except ValueError as error:  # what is no number at all stays a TypeError, as scikit-learn wants it
                 raise CorpusError(str(error)) from error
         corpus = Corpus.from_counts(X, allow_empty=allow_empty)
         try:
