@@ -90,7 +90,7 @@ CONTAINERS = {
     "frame": lambda X: pd.DataFrame(X, columns=[f"w{w}" for w in range(X.shape[1])]),
     "frame without names": pd.DataFrame,
     "corpus": lambda X: Corpus.from_counts(X, allow_empty=True),
-    "number": lambda X: float(X.sum()),
+    "number": lambda X: float(np.real(X.sum())),
     "text": repr,
     "none": lambda X: None,
 }
