@@ -430,8 +430,8 @@ MUTANTS = {
         tilt(), T, "(n_tasks):\n        labelled = ", "(1, n_tasks):\n        labelled = "),
     "hinge: κ without the margin": (response("hinge"), f"{R}.hinge", "sign * (c + w * margin)", "sign * (c + w)"),
     "hinge: shape c": (
-        response("hinge"), f"{R}.hinge", "sign * f[d, task]), c * c)", "sign * f[d, task]), c)"),
-    "hinge: label forgotten": (response("hinge"), f"{R}.hinge", "margin - sign * f[d", "margin - f[d"),
+        response("hinge"), f"{R}.hinge", "sign * f[d, task])), c * c)", "sign * f[d, task])), c)"),
+    "hinge: label forgotten": (response("hinge"), f"{R}.hinge", "margin - np.float64(sign * f[d", "margin - np.float64(f[d"),
     "ε-insensitive: c for c², as printed": (
         response("epsilon_insensitive"), f"{R}.epsilon_insensitive",
         "a = min(c * c * inverse_gaussian", "a = min(c * inverse_gaussian"),
@@ -440,7 +440,7 @@ MUTANTS = {
         "(target - epsilon) * a + (target + epsilon) * b", "(target + epsilon) * a + (target - epsilon) * b"),
     "logistic: κ without the half": (response("logistic"), f"{R}.logistic", "0.5 * c * sign", "c * sign"),
     "logistic: weight forgotten": (
-        response("logistic"), f"{R}.logistic", "polya_gamma(stream, c, f", "polya_gamma(stream, cost, f"),
+        response("logistic"), f"{R}.logistic", "polya_gamma(stream, c, np", "polya_gamma(stream, cost, np"),
     "squared: weight forgotten": (
         response("squared"), f"{R}.squared", "self.cost * weight[rows]", "self.cost * (weight[rows] > 0)"),
     "coordinate: own part not removed": (coordinate, L, "(f[d] - old * x)", "f[d]"),

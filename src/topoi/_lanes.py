@@ -27,6 +27,7 @@ def _weighted_code(context: Any, builder: Any, signature: Any, args: Any, square
 
     eta, weight, out = (make_array(t)(context, builder, a) for t, a in zip(signature.args, args, strict=True))
     v = _Vectors(context, builder, signature.args[2].dtype)
+    weights = _Vectors(context, builder, signature.args[0].dtype)  # float32, though the table may be float64
     i64 = ir.IntType(64)
     zero = i64(0)
     n_tasks, stride = cgutils.unpack_tuple(builder, eta.shape, count=2)
@@ -38,8 +39,10 @@ def _weighted_code(context: Any, builder: Any, signature: Any, args: Any, square
         with cgutils.for_range_slice(builder, zero, width, i64(LANES), intp=i64) as (k, _):
             total = v.load(out.data, k)
             for row, factor in zip(rows, by, strict=True):
-                x = v.load(row, k)
-                total = builder.fadd(total, builder.fmul(factor, builder.fmul(x, x) if square else x))
+                x = weights.load(row, k)
+                x = builder.fmul(x, x) if square else x
+                x = x if weights.scalar == v.scalar else weights.to_double(x)
+                total = builder.fadd(total, builder.fmul(factor, x))
             v.store(total, out.data, k)
 
     # Row after row, as they lie in memory; four at a time, so that `out` is read and written once for four.

@@ -336,6 +336,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         probability. For "ovo": the pairs that a class wins, and less than half of a pair for the sum of its scores,
         which breaks ties (as scikit-learn's `OneVsOneClassifier`).
         """
+        check_is_fitted(self)
         average = AVERAGES[self.estimators_[0].response_.name]  # whatever `loss` was set to since
         scores = np.concatenate([average(samples) for samples in self._scores(X)], axis=1)
         if self._votes:
