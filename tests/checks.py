@@ -37,10 +37,10 @@ def options(kind):
         return [*alone, {"n_mh": 2, "composition": "cycle"}] if kind.exact else alone
     if kind.draw == "mh":
         return [{"n_mh": 1}]
-    if "dense_share" in kind.options:  # no dense rows, some, all
-        few = {"dense_up_to": 0} if "dense_up_to" in kind.options else {}
-        rows = [few | {"dense_share": share} for share in (0, 1, 1000)]
-        return [{"dense_up_to": 256}, *rows] if few else rows
+    if "dense_share" in kind.options:  # dense rows only for words that are in all topics; for all words
+        if "dense_up_to" not in kind.options:
+            return [{"dense_share": 1}, {"dense_share": 1000}]
+        return [{"dense_up_to": 256}, {"dense_up_to": 0, "dense_share": 1}]
     if kind.factor == "dirichlet":
         return [{"dense_up_to": 256}, {"dense_up_to": 0}]
     if kind.factor == "urn":
