@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from conftest import random_counts
@@ -96,6 +98,25 @@ def test_the_number_of_bytes_is_bounded_by_tokens_not_by_topics():
     rows = SplitRows.empty(many)
     assert rows.table.size == 0
     assert len(rows.topics) == CORPUS.n_tokens
+
+
+@pytest.mark.parametrize("alpha", [5e-324, 1e-300, 1e-30, 1e-12])
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["split", "delayed"])
+def test_priors_that_vanish_beside_counts(name, real, alpha):
+    """Documents of one token have no weight at all: they keep their topics, and nothing is read beyond the lists."""
+    lone = np.vstack((random_counts(200, 40, 60, seed=1), np.eye(40, dtype=int)))
+    made = replace(new_state(Corpus.from_counts(lone), np.full(K, alpha), 1e-6, 3), real=real)
+    before = made.z[-40:].copy()
+    option = {"dense_share": 0} if name == "split" else {"dense_up_to": 0, "dense_share": 0}
+    sampler = SAMPLERS[name](made, **option)
+    for _ in range(5):
+        sampler.sweep()
+        assert made.z.max() < K
+    if real(alpha) < np.finfo(real).smallest_normal:  # nothing is left of it over the tokens of a topic
+        np.testing.assert_array_equal(made.z[-40:], before)
+    sampler.begin()
+    np.testing.assert_array_equal(sampler.rows.to_dense(K), topic_counts(made)[0])
 
 
 @pytest.mark.parametrize("name", ["split", "delayed"])

@@ -55,6 +55,15 @@ def add_up(topics: Any, counts: Any, lo: Any, n: Any, c: Any, below: Any) -> Any
 
 
 @kernel
+def sum_of(c: Any) -> Any:
+    """The sum of all c_k, in float64."""
+    total = 0.0
+    for k in range(c.shape[0]):
+        total += c[k]
+    return total
+
+
+@kernel
 def sweep_split(
     words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, dense: Any, table: Any, start: Any, size: Any, topics: Any,
     counts: Any, n_k: Any, scale: Any, alpha: Any, beta: Any, beta_sum: Any, stream: Any,
@@ -72,11 +81,10 @@ def sweep_split(
     topic_column, count_column = topics.reshape(-1, 1), counts.reshape(-1, 1)
     end = doc_ptr[last] - AHEAD
     c = alpha * scale
-    mass = 0.0  # Σ c_k
-    for k in range(width):
-        mass += c[k]
+    prior = sum_of(c)
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
+        mass = prior if n_k is None else sum_of(c)  # anew for every document, lest rounding add up
         for i in range(lo, hi):
             n_d[z[i]] += one
         for i in range(lo, hi):
@@ -105,7 +113,9 @@ def sweep_split(
                 n = size[w]
                 word_mass = float(add_up(topics, counts, start[w], n, c, below))
                 u = uniform(stream) * (word_mass + beta * mass)
-                if u < word_mass:
+                if not word_mass + beta * mass > 0.0:  # every weight is 0 in this float, and the mass is rounding
+                    new = np.int64(-1)
+                elif u < word_mass:
                     j = 0
                     while j + 1 < n and u >= below[j]:
                         j += 1
@@ -113,7 +123,7 @@ def sweep_split(
                 else:
                     u = (u - word_mass) / (beta * mass)
                     new = draw_topic(n_d, 0, p, u, alpha, nothing, beta, scale)
-            if new < 0:  # priors so small that every weight is 0 in this float: the token keeps its topic
+            if new < 0:  # the token keeps its topic
                 new = old
             n_d[new] += one
             if n_k is not None:
