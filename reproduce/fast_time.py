@@ -46,8 +46,8 @@ def judge(table: Table) -> Verdict:
     )
     if scalar.max() < 0.5 * (1 / share).max():
         text += (
-            " A topic visited costs several that are merely added up: it is met out of order in memory, and each new "
-            "bound needs a square root, while today's processors stream through a row."
+            " So a topic visited costs several that are merely added up. Likely reasons, not measured apart: it is "
+            "met out of order in memory, and each new bound needs a square root."
         )
     if slower and rises and scalar.max() >= 3:
         return Verdict("yes", text)

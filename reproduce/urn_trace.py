@@ -67,7 +67,7 @@ def judge(table: Table) -> Verdict:
     alike = all(abs(gap[k]) < 0.01 * abs(end[k, OPPONENT]) for k in TOPICS)
     faster = all(quicker[k] > 1 for k in TOPICS if k > 10)
     if not alike:
-        text += " With so few documents most words are rare, and there the urn is off: see `urn_data_size`."
+        text += " Likely because most words are rare in so few documents: see `urn_data_size`."
     return Verdict("yes" if alike and faster else "in part" if alike or faster else "no", text)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from tilted_checks import (
     COMPILED,
     check_coordinate,
     check_design,
     check_exact,
     check_gaussian,
+    check_scores,
     dense_shares,
     gaussian_of,
     interpreted_core,
@@ -18,10 +19,10 @@ from tilted_checks import (
 )
 
 from topoi._pool import Pool
-from topoi._simd import pad
-from topoi.design import design_of
+from topoi._simd import LANES, pad
+from topoi.design import Design, design_of
 from topoi.state import new_state
-from topoi.weights import draw_coordinate, draw_exact, fill_scores
+from topoi.weights import CHUNK, draw_coordinate, draw_exact, fill_scores
 
 NU = 0.7
 
@@ -52,6 +53,16 @@ def test_design(n_topics, blocks_corpus):
 def test_design_of_tiny(plain_core):
     check_design(plain_core, small_problem()[0])
     check_design(plain_core, small_problem(empty_topic=True)[0])
+
+
+@pytest.mark.parametrize("n_documents", [CHUNK, CHUNK + 1, 3 * CHUNK - 1])
+def test_scores_of_more_documents_than_are_added_up_together(n_documents):
+    made = sparse.random_array(
+        (n_documents, 7), density=0.3, format="csc", dtype=np.float32, rng=np.random.default_rng(1)
+    )
+    design = Design(made.indptr.astype(np.int64), made.indices.astype(np.int32), made.data, n_documents)
+    eta = np.random.default_rng(2).normal(size=(LANES + 3, pad(7))).astype(np.float32)
+    check_scores(COMPILED, design, eta, np.zeros((n_documents, LANES + 3)))
 
 
 def test_design_is_the_same_for_any_number_of_threads(blocks_corpus):

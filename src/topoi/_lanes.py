@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 from topoi._jit import kernel
 from topoi._simd import LANES, _item, _prefetch_address, _Vectors
 
-AHEAD = 8  # rows that are fetched before they are needed: they lie all over memory
+AHEAD = 16  # rows that are fetched before they are needed: they lie all over memory
 
 
 def _weighted_code(context: Any, builder: Any, signature: Any, args: Any, square: bool) -> Any:

@@ -25,16 +25,39 @@ from topoi._jit import kernel
 from topoi._lanes import gather, spread
 from topoi._pool import Pool
 from topoi._rng import WEIGHTS, new_stream, normal
-from topoi._simd import LANES
+from topoi._simd import LANES, aligned_zeros
 from topoi.design import Design
+
+#: Documents whose scores are added up together: those of sixteen tasks stay in the cache.
+CHUNK = 2048
 
 
 def by_sixteen(values: NDArray[Any], first: int, dtype: Any) -> NDArray[Any]:
     """Columns first … first + 15 as an array of their own; where there are fewer, zeros take their place."""
-    found = values[:, first : first + LANES]
     out = np.zeros((len(values), LANES), dtype)
+    return _fill(out, values, first)
+
+
+def _fill(out: NDArray[Any], values: NDArray[Any], first: int) -> NDArray[Any]:
+    found = values[:, first : first + LANES]
     out[:, : found.shape[1]] = found
     return out
+
+
+def side_by_side(
+    f: NDArray[Any], kappa: NDArray[Any], omega: NDArray[Any], first: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Columns first … first + 15 of scores (as float64), κ and ω, those of a document next to each other in memory.
+
+    A topic's documents lie all over memory: with one place for each, not three, the passes take half the time.
+    """
+    rows = aligned_zeros((len(f), 4 * LANES), np.float32)
+    scores = rows[:, : 2 * LANES].view(np.float64)
+    return (
+        _fill(scores, f, first),
+        _fill(rows[:, 2 * LANES : 3 * LANES], kappa, first),
+        _fill(rows[:, 3 * LANES :], omega, first),
+    )
 
 
 @kernel
@@ -71,8 +94,8 @@ def draw_coordinate(
         by_topic = by_sixteen(eta[:, :n_topics].T, first, np.float32)
         streams = np.array([new_stream(seed, WEIGHTS, sweep, first_task + task) for task in tasks])
         coordinate_passes(
-            design.start, design.doc, design.share, by_topic, by_sixteen(f, first, np.float64),
-            by_sixteen(kappa, first, np.float32), by_sixteen(omega, first, np.float32), nu, n_gibbs, streams,
+            design.start, design.doc, design.share, by_topic, *side_by_side(f, kappa, omega, first), nu, n_gibbs,
+            streams,
         )  # fmt: skip
         eta[first : first + LANES, :n_topics] = by_topic[:, : len(tasks)].T
 
@@ -82,8 +105,13 @@ def draw_coordinate(
 @kernel
 def add_scores(start: Any, doc: Any, share: Any, eta: Any, f: Any) -> None:
     """Equivalent to ``f += z̄ @ eta`` for eta (K, 16)."""
-    for k in range(start.shape[0] - 1):
-        spread(start[k], start[k + 1], doc, share, f, eta[k].astype(np.float64))
+    at = start[:-1].copy()
+    for first in range(0, f.shape[0], CHUNK):
+        for k in range(at.shape[0]):
+            lo = at[k]
+            while at[k] < start[k + 1] and doc[at[k]] < first + CHUNK:
+                at[k] += 1
+            spread(lo, at[k], doc, share, f, eta[k].astype(np.float64))
 
 
 def fill_scores(design: Design, eta: NDArray[np.float32], f: NDArray[Any], pool: Pool) -> None:

@@ -269,9 +269,7 @@ class Cluster:
         shape = (self.state.corpus.n_documents, self.state.n_topics)
         shares: NDArray[np.float32]
         if not self.temporary and shape[0]:
-            for old in self.folder.parent.glob(
-                "doc_topic-*.npy"
-            ):  # of a process before; whoever has it mapped keeps it
+            for old in self.folder.parent.glob("doc_topic-*.npy"):  # of a process before; who has it mapped keeps it
                 with contextlib.suppress(OSError):
                     old.unlink()
             name = f"doc_topic-{Path(self.job.folder).name}.npy"
