@@ -65,7 +65,8 @@ def settle_documents(
             for k in range(width):
                 n[k] += times[lo + j] * share[j, k]
         for _ in range(n_sweeps):
-            before[:] = n
+            for k in range(width):
+                before[k] = n[k]
             for j in range(m):
                 c, row = times[lo + j], rows[lo + j]
                 for k in range(width):

@@ -15,7 +15,9 @@ from topoi.state import State
 @kernel
 def add_document_shares(doc_ptr: Any, first: Any, last: Any, z: Any, alpha: Any, shares: Any) -> None:
     """Add θ of documents first … last − 1 to the rows of `shares`; an empty document adds the prior's mean."""
-    alpha_sum = alpha.sum()
+    alpha_sum = 0.0
+    for k in range(alpha.shape[0]):
+        alpha_sum += alpha[k]
     n_d = np.zeros(alpha.shape[0])
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]

@@ -100,8 +100,9 @@ def draw_words(
             room = 2 * (end + size[w])
             longer_topics = np.zeros(room, np.int32)
             longer_counts = np.zeros(room, np.int32)
-            longer_topics[:end] = topics[:end]
-            longer_counts[:end] = counts[:end]
+            for j in range(end):
+                longer_topics[j] = topics[j]
+                longer_counts[j] = counts[j]
             topics = longer_topics
             counts = longer_counts
         for j in range(size[w] - 1, -1, -1):

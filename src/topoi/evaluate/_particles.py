@@ -72,8 +72,11 @@ def draw_anew(weight: Any, stream: Any, z: Any, n: Any, n_d: Any) -> None:
     old_z = z[:, :n].copy()
     old_n_d = n_d.copy()
     for copy in range(n_particles):
-        z[copy, :n] = old_z[source[copy]]
-        n_d[copy] = old_n_d[source[copy]]
+        r = source[copy]
+        for i in range(n):
+            z[copy, i] = old_z[r, i]
+        for k in range(n_d.shape[1]):
+            n_d[copy, k] = old_n_d[r, k]
         weight[copy] = 1.0
 
 

@@ -159,7 +159,7 @@ def sweep_tilted(
     """
     width = table.shape[1]
     n_tasks = eta.shape[0]
-    n_topics = np.count_nonzero(alpha)
+    n_topics = eta_t.shape[0]
     n_d = np.zeros(width, table.dtype)
     p = new_sums(alpha)
     one = table.dtype.type(1)
@@ -180,8 +180,9 @@ def sweep_tilted(
         if labelled:
             fill_curve(eta, b, curve)
         else:
-            tilt[:] = 1.0
-            tilted_scale[:] = scale
+            for k in range(width):
+                tilt[k] = 1.0
+                tilted_scale[k] = scale[k]
         n_parts = count_parts(hi - lo, labelled, part)
         for number in range(n_parts):
             if labelled:
