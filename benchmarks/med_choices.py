@@ -18,7 +18,8 @@ NAME = "med_choices"
 MOST_DOCUMENTS = 12_000
 #: Chains and sweeps, for 20 Newsgroups: (K, sweeps, chains). Scores are kept for 1, 2, 4, … of the chains.
 CHAINS = {
-    "8 chains of 50 sweeps": (100, 50, 8),
+    "16 chains of 100 sweeps": (100, 100, 16),
+    "16 chains of 50 sweeps": (100, 50, 16),
     "24 chains of 20 sweeps": (100, 20, 24),
     "12 chains of 30 sweeps, K = 200": (200, 30, 12),
 }
