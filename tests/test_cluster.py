@@ -302,7 +302,7 @@ def test_samplers_that_are_not_parallel(sampler, named):
 
 def test_without_distributed(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(EngineError, match=r"needs the package `distributed`: pip install 'topoi\[cluster\]'"):
+    with pytest.raises(EngineError, match=r"needs the package `distributed`: pip install distributed"):
         LDA(**QUICK, engine="tcp://127.0.0.1:9").fit(X)
 
 

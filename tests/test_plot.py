@@ -403,7 +403,7 @@ except TopoiError as error:
     )  # fmt: skip
     first, second = done.stdout.splitlines()
     assert first == "False"
-    assert second.endswith('pip install "topoi[plot]"')
+    assert second.endswith("pip install matplotlib")
     assert (tmp_path / "topics.png").stat().st_size > 1000
 
 

@@ -65,12 +65,12 @@ def test_zstandard_without_its_package(monkeypatch):
     if sys.version_info >= (3, 14):
         pytest.skip("part of Python")
     _block(monkeypatch, "backports")
-    assert "pip install 'topoi[zstd]'" in error_of(COMPRESS[".zst"](b"text"), format="txt")
+    assert "pip install backports.zstd" in error_of(COMPRESS[".zst"](b"text"), format="txt")
 
 
 def test_parquet_without_its_package(monkeypatch):
     _block(monkeypatch, "pyarrow")
-    assert "pip install 'topoi[arrow]'" in error_of(FILES["parquet"][0], format="parquet")
+    assert "pip install pyarrow" in error_of(FILES["parquet"][0], format="parquet")
 
 
 def _block(monkeypatch, package):

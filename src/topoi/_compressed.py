@@ -101,7 +101,7 @@ def _zstd(name: str) -> Any:
         from backports import zstd
     except ImportError as error:
         raise FileError(
-            f"{name}: Zstandard needs Python 3.14, or the package backports.zstd: pip install 'topoi[zstd]'.", name
+            f"{name}: Zstandard needs Python 3.14, or: pip install backports.zstd", name
         ) from error
     return zstd
 

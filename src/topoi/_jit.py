@@ -1,4 +1,4 @@
-"""The decorator for kernels, and their compile cache. Only this module and `_simd` know numba.
+"""The decorator for kernels, and their compile cache. Only this module, `_simd` and `_lanes` know numba.
 
 `@kernel` compiles a function on its first call (never at import), releases the GIL while it runs, and keeps the
 machine code on disk. Numba's own cache looks only at the file in which a function stands, so it would miss an edit

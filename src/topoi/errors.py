@@ -1,4 +1,4 @@
-"""Errors that say what is wrong, where it is and what to do. All are ValueErrors, as scikit-learn users expect."""
+"""Errors that say what is wrong, where it is and what to do. Those here are ValueErrors, as scikit-learn users expect."""
 
 from __future__ import annotations
 

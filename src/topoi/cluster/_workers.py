@@ -114,7 +114,7 @@ def connect(address: str) -> Iterator[Any]:
         from distributed import Client
     except ImportError as error:
         raise EngineError(
-            f"the Dask cluster at {address} needs the package `distributed`: pip install 'topoi[cluster]'"
+            f"the Dask cluster at {address} needs the package `distributed`: pip install distributed"
         ) from error
     try:
         client: Any = Client(address, timeout=PATIENCE / 4)  # type: ignore[no-untyped-call]

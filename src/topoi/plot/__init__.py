@@ -1,4 +1,4 @@
-"""Pictures of fitted estimators, with matplotlib (``pip install "topoi[plot]"``).
+"""Pictures of fitted estimators, with matplotlib (``pip install matplotlib``).
 
 Every function takes a fitted estimator and an optional `ax` to draw on, and returns the Axes. Without `ax` a new figure
 of a fitting size is made, apart from pyplot's own: ``ax.figure.savefig("topics.png")`` writes it, and a notebook shows

@@ -46,7 +46,7 @@ def import_pyarrow(name: str) -> Any:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise FileError(f"{name}: Parquet needs the package pyarrow: pip install 'topoi[arrow]'.", name) from error
+        raise FileError(f"{name}: Parquet needs the package pyarrow: pip install pyarrow", name) from error
     return pyarrow
 
 

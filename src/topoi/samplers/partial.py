@@ -34,7 +34,7 @@ class Partial(Sampler):
     factor = "dirichlet"
     draw = "gibbs"
     tilts = True
-    cost = "O(topics in the document), and O(V·K) per sweep for φ"
+    cost = "O(K), sixteen topics at a time, above 1,024 O(topics in the document); and O(V·K) per sweep for φ"
     reference = "Magnusson, Jonsson, Villani & Broman (2018), Sparse partially collapsed MCMC, JCGS 27"
     options: ClassVar = {"dense_up_to": 0}
     phi: DenseFactor
