@@ -106,6 +106,7 @@ def test_zero_counts_are_absent_words():
         ("2\n4\n2\n1 1 1\n2 1\n", "line 5: expected three whole numbers"),
         ("2\n4\n2\n1 1 1\n2 1 -1\n", "line 5: expected three whole numbers"),
         ("999999999999\n4\n1\n1 1 1\n", "claims 999999999999 documents, but holds only 1 counts"),
+        ("1\n2147483646\n1\n1 1 1\n", "claims 2147483646 columns, but holds only 1 words"),
         ("999999999999\n4\n1\n99999999999 1 1\n", "documents, but holds only 1 counts"),
         ("2\n99999999999\n1\n1 1 1\n", "line 2: has 99999999999 words"),
         ("0\n4\n0\n", "has no documents"),

@@ -277,6 +277,30 @@ def test_all_damaged(killed, data, tmp_path):
     assert answers(model, data.X) == answers(LDA(**QUICK).fit(data.X), data.X)
 
 
+def test_new_checkpoints_stay_where_later_ones_were_damaged(killed, data, tmp_path):
+    """They are the last good ones, though those of later sweeps lie beside them."""
+    for file in killed:
+        file.write_bytes(b"")
+    with pytest.warns(CheckpointWarning, match="; the run begins anew"), pytest.raises(Killed):
+        LDA(**QUICK | {"callbacks": killer(4)}).fit(data.X, checkpoint=Checkpoints(tmp_path, every_sweeps=1))
+    begun = []
+    model = LDA(**QUICK | {"callbacks": [lambda progress: begun.append(progress.sweep)]})
+    model.fit(data.X, checkpoint=tmp_path)
+    assert begun[0] == 4
+    assert answers(model, data.X) == answers(LDA(**QUICK).fit(data.X), data.X)
+    assert len(list(tmp_path.rglob("sweep-*.topoi"))) == 2
+
+
+def test_a_fit_that_settled_is_not_run_again(data, tmp_path):
+    settings = QUICK | {"n_sweeps": 200, "tol": 0.5}
+    through = LDA(**settings).fit(data.X)
+    assert through.stopped_ == "converged"
+    for _ in range(3):
+        model = LDA(**settings).fit(data.X, checkpoint=Checkpoints(tmp_path, every_sweeps=1))
+        assert (model.n_sweeps_, model.stopped_) == (through.n_sweeps_, "converged")
+        assert answers(model, data.X) == answers(through, data.X)
+
+
 def test_full_disk(killed, data, tmp_path, monkeypatch):
     before = killed[1].read_bytes()
 

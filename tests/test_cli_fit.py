@@ -215,3 +215,12 @@ def test_a_hint_about_function_words(posts, tmp_path):
     options = (*QUICK, "--max-df", "1.0", "-o")
     assert "try --stop-words english" in done("fit", path, *options, tmp_path / "a").stdout
     assert "--stop-words" not in done("fit", path, *options, tmp_path / "b", "--stop-words", "english").stdout
+
+
+def test_foreign_checkpoints_are_not_removed(posts, tmp_path):
+    (tmp_path / "m" / "checkpoints").mkdir(parents=True)
+    (tmp_path / "m" / "checkpoints" / "mine.pt").write_text("weeks of work")
+    result = call("fit", posts, "--text", "body", *QUICK, "-o", tmp_path / "m", "--force")
+    assert result.exit_code == 2
+    assert "not of topoi's making" in result.stderr
+    assert (tmp_path / "m" / "checkpoints" / "mine.pt").exists()

@@ -78,6 +78,34 @@ def test_force_begins_anew(posts, tmp_path, monkeypatch):
     assert sorted(path.name for path in (tmp_path / "m").iterdir()) == ["estimator.topoi", "topoi.json"]
 
 
+def test_from_another_folder(posts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patch:
+        kill_after(patch, 5)
+        with pytest.raises(Killed):
+            call("fit", posts.name, *OPTIONS, "-o", "m")
+    (tmp_path / "elsewhere").mkdir()
+    with monkeypatch.context() as patch:
+        patch.chdir(tmp_path / "elsewhere")
+        result = call("resume", tmp_path / "m")
+        assert result.exit_code == 2
+        assert f"the fit was started in {tmp_path}" in " ".join(result.output.split())
+    done("resume", "m")
+
+
+def test_a_folder_does_not_say_where_to_connect_to(posts, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        kill_after(patch, 5)
+        with pytest.raises(Killed):
+            call("fit", posts, *OPTIONS, "-o", tmp_path / "m")
+    path = tmp_path / "m" / "unfinished.json"
+    order = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(order | {"settings": order["settings"] | {"dask": "tcp://stranger:1"}}), "utf-8")
+    result = call("resume", tmp_path / "m")
+    assert result.exit_code == 2
+    assert "--dask tcp://stranger:1" in result.output
+
+
 def test_documents_that_changed(posts, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         kill_after(patch, 5)

@@ -118,6 +118,35 @@ def test_no_room_for_groups(expected, monkeypatch):
     assert not _views.group_corpus.corpora
 
 
+def test_no_group_stays_open():
+    """Windows could not replace the corpus in the folder of the fit."""
+    fit("partial", engine="blocks")
+    gc.collect()
+    assert not _views.group_corpus.corpora
+
+
+def test_a_corpus_in_the_folder_is_used_again(expected, tmp_path):
+    fit("partial", engine="blocks", checkpoint=tmp_path)
+    written = (tmp_path / "corpus-0" / "words.npy").stat().st_mtime_ns
+    assert said(fit("partial", engine="blocks", checkpoint=tmp_path)) == expected("partial")
+    assert (tmp_path / "corpus-0" / "words.npy").stat().st_mtime_ns == written
+
+
+@pytest.mark.parametrize("change", [lambda x: x[:-1], lambda x: x[::-1]])
+def test_a_corpus_that_changes_under_way(change, tmp_path, monkeypatch):
+    """Kernels would read beyond its end."""
+    monkeypatch.setattr(_views, "ROOM", 1)  # every group is opened anew, as on a worker that joins late
+    Corpus.from_counts(X).save(tmp_path / "corpus")
+
+    def exchange(progress):
+        if progress.sweep == 2:
+            Corpus.from_counts(change(X)).save(tmp_path / "corpus")
+
+    model = LDA(**QUICK, engine="blocks", callbacks=[exchange])
+    with pytest.raises(EngineError, match="has changed since the fit began"):
+        model.fit(str(tmp_path / "corpus"))
+
+
 @pytest.mark.parametrize("give", [str, Path, Corpus.load])
 def test_a_saved_corpus(give, expected, tmp_path):
     Corpus.from_counts(X).save(tmp_path / "corpus")

@@ -348,3 +348,11 @@ def test_partial_fit_learns_priors(few):
     lda.partial_fit(few[::-1])
     assert (lda.doc_topic_prior_ != alpha).all()
     assert lda.topic_word_prior_ != beta
+
+
+def test_partial_fit_keeps_the_words(counts):
+    words = [f"w{w}" for w in range(counts.shape[1])]
+    lda = LDA(4, n_sweeps=5, n_samples=1, random_state=0).fit(Corpus.from_counts(counts, words))
+    lda.partial_fit(counts[:5])
+    assert lda.model_.vocabulary.tolist() == words
+    assert lda.top_words(1)[0][0].startswith("w")

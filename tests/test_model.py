@@ -221,3 +221,11 @@ def test_missing_file(tmp_path):
         TopicModel.load(tmp_path / "none")
     with pytest.raises(ModelError):
         TopicModel.load(tmp_path)
+
+
+def test_counts_that_kernels_cannot_hold(model, tmp_path):
+    counts = model.last_counts.copy()
+    counts.data[0] = 2**31
+    TopicModel(**vars(model) | {"last_counts": counts}).save(tmp_path / "m.topoi")
+    with pytest.raises(ModelError, match="2³¹ times or more"):
+        TopicModel.load(tmp_path / "m.topoi")

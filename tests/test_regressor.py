@@ -305,3 +305,24 @@ def test_intervals_before_the_fit(test):
         MedLDARegressor().predict_interval(test.X)
     with pytest.raises(NotFittedError):
         MedLDARegressor().predict(test.X, return_std=True)
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was(train, test):
+    model = quick_regressor().fit(train.X, train.number)
+    before = model.predict(test.X).tobytes()
+
+    def fail(progress):
+        raise ZeroDivisionError
+
+    model.set_params(callbacks=[fail])
+    with pytest.raises(ZeroDivisionError):
+        model.fit(train.X[:, 1:], 1000 * train.number)
+    assert model.predict(test.X).tobytes() == before
+    with pytest.raises(ParameterError):
+        model.fit(train.X, np.full(len(train.X), np.inf))
+    assert model.predict(test.X).tobytes() == before
+    new = quick_regressor(callbacks=[fail])
+    with pytest.raises(ZeroDivisionError):
+        new.fit(train.X, train.number)
+    with pytest.raises(NotFittedError):
+        new.predict(test.X)

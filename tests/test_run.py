@@ -20,7 +20,7 @@ from topoi.interrupt import Interrupt
 from topoi.plan import Plan, make_plan
 from topoi.run import Rules, Schedule, run
 from topoi.samplers import SAMPLERS
-from topoi.state import document_counts, new_state, topic_counts
+from topoi.state import document_counts, new_state, real_dtype, real_of_documents, topic_counts
 
 
 @pytest.fixture(scope="module")
@@ -447,3 +447,25 @@ def test_run_on_a_pool_is_run_alone(corpus):
     with Pool(3) as pool:
         pooled = run(fresh(corpus), Plan("partial", "partial"), Schedule(10, 2), pool=pool)
     np.testing.assert_array_equal(alone.state.z, pooled.state.z)
+
+
+def test_an_error_of_one_chain_ends_the_others(corpus):
+    seen = []
+
+    def fail(progress):
+        seen.append(progress.sweep)
+        if progress.chain == 1 and progress.sweep == 3:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        LDA(5, n_sweeps=10**7, n_chains=2, n_jobs=2, callbacks=[fail], random_state=0).fit(corpus)
+    assert max(seen) < 10**7
+
+
+def test_kernels_count_long_documents_exactly():
+    """2²⁴ tokens of one document, none of a word, would stop at 16,777,216 in float32."""
+    long = Corpus(np.arange(2**24, dtype=np.int32) % 3, np.array([0, 2**24]), 3)
+    assert real_dtype(long) is np.float64
+    assert real_of_documents(long) is np.float64
+    short = Corpus(long.words, np.array([0, 2**23, 2**24]), 3)
+    assert real_dtype(short) is real_of_documents(short) is np.float32

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse, stats
+from threadpoolctl import threadpool_info, threadpool_limits
 from tilted_checks import (
     COMPILED,
     check_coordinate,
@@ -18,6 +19,7 @@ from tilted_checks import (
     small_problem,
 )
 
+from topoi._blas import one_blas_thread
 from topoi._pool import Pool
 from topoi._simd import LANES, pad
 from topoi.design import Design, design_of
@@ -164,3 +166,19 @@ def test_same_bytes_for_any_number_of_threads(how, blocks_corpus):
                 DRAWS[how](design, eta, kappa, omega, NU, 2, 66, sweep, pool)
         found.add(eta.tobytes())
     assert len(found) == 1
+
+
+def test_blas_has_one_thread_until_the_last_leaves():
+    def threads():
+        return {found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"}
+
+    if not threads():
+        pytest.skip("NumPy's BLAS does not tell its threads")
+    with threadpool_limits(2, user_api="blas"):
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert threads() == {1}
+        second.__exit__(None, None, None)
+        assert threads() == {2}

@@ -100,9 +100,7 @@ def _zstd(name: str) -> Any:
     try:
         from backports import zstd
     except ImportError as error:
-        raise FileError(
-            f"{name}: Zstandard needs Python 3.14, or: pip install backports.zstd", name
-        ) from error
+        raise FileError(f"{name}: Zstandard needs Python 3.14, or: pip install backports.zstd", name) from error
     return zstd
 
 

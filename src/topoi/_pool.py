@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import TypeVar
 
@@ -12,6 +12,17 @@ from topoi.errors import ParameterError
 
 T = TypeVar("T")
 R = TypeVar("R")
+SPELL = 0.2  # seconds
+
+
+def _answer(future: Future[R]) -> R:
+    """What the future gives, awaited in short spells: on Windows a wait without end does not hear Ctrl-C."""
+    while True:
+        try:
+            return future.result(SPELL)
+        except TimeoutError:
+            if future.done():  # it is the work's own
+                return future.result()
 
 
 def resolve_n_jobs(n_jobs: int | None) -> int:
@@ -35,7 +46,12 @@ class Pool:
         """[work(item) for item in items], possibly at the same time."""
         if self._executor is None:
             return [work(item) for item in items]
-        return list(self._executor.map(work, items))
+        waiting = [self._executor.submit(work, item) for item in items]
+        try:
+            return [_answer(future) for future in waiting]
+        finally:
+            for future in waiting:
+                future.cancel()  # after an error; those that are done do not mind
 
     def __enter__(self) -> Pool:
         return self

@@ -7,6 +7,7 @@ A file is written whole or not at all; the last two are kept, and one that is da
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -150,7 +151,7 @@ class Journal:
         return time.monotonic() - self.written >= self.every_seconds
 
     def write(self, state: State, samples: Samples, trace: Trace, blocks: Sequence[str] = ()) -> None:
-        """Write a checkpoint and remove all but the last few."""
+        """Write a checkpoint and remove those before it but the last few."""
         s = state.supervision
         point = Point(
             self.fingerprint, state.sweep, state.z, state.alpha, state.beta, None if s is None else s.eta, samples.n,
@@ -165,7 +166,8 @@ class Journal:
             left = f"the last good one is {good[-1]}" if good else "there is none before it"
             raise CheckpointError(f"cannot write the checkpoint {path} ({error}); {left}") from error
         self.written = time.monotonic()
-        for old in self.files()[:-KEPT]:
+        before = [old for old in self.files() if old.name < path.name]
+        for old in before[: max(len(before) - KEPT + 1, 0)]:
             old.unlink(missing_ok=True)
 
     def files(self) -> list[Path]:
@@ -197,7 +199,9 @@ class Journal:
         return point
 
     def _last(self, state: State, check: Callable[[Point], None]) -> Point | None:
-        """The last checkpoint that can be used; those that cannot are told of."""
+        """The last checkpoint that can be used; those that cannot are told of, and set aside under another name."""
+        faults: list[str] = []
+        found = None
         for path in reversed(self.files()):
             try:
                 point = store.load(path, CLASSES)
@@ -212,10 +216,16 @@ class Journal:
                 if not point.belongs_to(state):
                     raise ModelError(f"{path}: does not hold a point of this run")
                 check(point)
-                return point
+                found = point
+                break
             except ModelError as error:
-                warnings.warn(f"{error}; an earlier checkpoint is used", CheckpointWarning, stacklevel=7)
-        return None
+                faults.append(str(error))
+                with contextlib.suppress(OSError):  # else it would be taken for the last one again
+                    path.replace(path.with_suffix(".damaged"))
+        for fault in faults:
+            instead = "an earlier checkpoint is used" if found is not None else "the run begins anew"
+            warnings.warn(f"{fault}; {instead}", CheckpointWarning, stacklevel=7)
+        return found
 
 
 def fingerprint(state: State, *settings: Any) -> str:

@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from topoi._all_or_nothing import all_or_nothing
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.estimator_base import as_checkpoints, as_pair
@@ -172,6 +173,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         tags.classifier_tags.poor_score = True  # scikit-learn's checks score on Gaussian blobs, which are no counts
         return tags
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: Any, unlabelled: Any = None, checkpoint: Any = None, validation: Any = None
     ) -> MedLDAClassifier:

@@ -151,12 +151,12 @@ class Corpus:
             new, old = Path(scratch) / "new", Path(scratch) / "old"
             new.mkdir()
             self._write(new)
-            if folder.exists():
-                folder.rename(old)
             try:
+                if folder.exists():
+                    folder.rename(old)
                 new.rename(folder)
-            except OSError:
-                if old.exists():  # else it would go with the scratch folder
+            except BaseException:  # Ctrl-C, too
+                if old.exists() and not folder.exists():  # else it would go with the scratch folder
                     old.rename(folder)
                 raise
 

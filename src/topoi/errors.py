@@ -1,4 +1,4 @@
-"""Errors that say what is wrong, where it is and what to do. Those here are ValueErrors, as scikit-learn users expect."""
+"""Errors that say what is wrong, where it is and what to do; those here are ValueErrors, as scikit-learn has them."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -116,6 +117,8 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 seconds = float(seconds) / -(-len(todo) // (pool.n_jobs if workers is None else 1))
             rules = Rules(self._learn_alpha, self._learn_beta, max_seconds=seconds, tol=self.tol)
 
+            failed = threading.Event()
+
             def chain(model: int, number: int, inner: Pool) -> Run:
                 job = jobs[model]
                 seed = chain_seed(job.seed, number) if number else job.seed
@@ -134,9 +137,12 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                     journal = checkpoints.journal(f"model-{model}-chain-{number}", fingerprint(state, *settings))
                 if workers is not None:
                     engine = Cluster(state, workers, None if journal is None else journal.folder)
-                asked = lambda: interrupt.requested  # noqa: E731
-                told = (callbacks, asked, number, model)
-                return run(state, plans[model], schedule, rules, inner, *told, journal, job.watch, engine)
+                told = (callbacks, lambda: interrupt.requested or failed.is_set(), number, model)
+                try:
+                    return run(state, plans[model], schedule, rules, inner, *told, journal, job.watch, engine)
+                except BaseException:
+                    failed.set()  # the others need not go on for hours before it is told
+                    raise
 
             on_disk = Saved(None if checkpoints is None else Path(checkpoints.folder))
             if workers is not None:  # one after the other: each has all workers

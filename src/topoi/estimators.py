@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from topoi._all_or_nothing import all_or_nothing
+from topoi.corpus import Corpus
 from topoi.diagnostics import document_completion
 from topoi.errors import ParameterError
 from topoi.estimator_base import InterruptedFitWarning, Job, TopicEstimator, as_checkpoints, chain_seed
@@ -137,6 +139,7 @@ class LDA(TopicEstimator):
         self.progress = progress
         self.callbacks = callbacks
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, checkpoint: Any = None, validation: Any = None) -> LDA:
         """Learn the topics of the documents X: counts (n_documents, n_words), sparse or dense, or a `Corpus`.
 
@@ -161,6 +164,7 @@ class LDA(TopicEstimator):
         self._keep(runs, schedule, watch)
         return self
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None) -> LDA:
         """Take new documents into a fitted model: their topics are sampled, those of earlier documents stay.
 
@@ -174,6 +178,8 @@ class LDA(TopicEstimator):
         model = self.model_
         if self.n_topics != model.n_topics:
             raise ParameterError("n_topics", f"is {self.n_topics}, but the model has {model.n_topics}; use fit")
+        if corpus.vocabulary is None and model.vocabulary is not None:
+            corpus = Corpus(corpus.words, corpus.doc_ptr, corpus.n_words, model.vocabulary)
         seed = chain_seed(self._seed, 0, self._batches + 1)
         schedule = Schedule(self.infer_sweeps, self.n_samples)
         job = Job(corpus, seed, base=model.last_counts.toarray())

@@ -23,7 +23,7 @@ from topoi.errors import CorpusError, ParameterError
 from topoi.mean_field import expected_counts
 from topoi.model import TopicModel, check_whole
 from topoi.samplers._fixed import move_one, move_two
-from topoi.state import topic_dtype
+from topoi.state import real_of_documents, topic_dtype
 
 
 @kernel
@@ -135,7 +135,7 @@ def infer(
         shares: NDArray[np.float64] = expected_counts(model, corpus, n_sweeps, pool) + model.alpha
         shares /= shares.sum(1, keepdims=True)
         return shares
-    real = np.float32
+    real = real_of_documents(corpus)
     # Only the words that occur: the table of a small batch is small.
     used, words = np.unique(corpus.words, return_inverse=True)
     table = aligned_zeros((len(used), pad(model.n_topics)), real)

@@ -21,6 +21,7 @@ from topoi._pool import Pool
 from topoi._simd import LANES, aligned_zeros, pad, padded
 from topoi.corpus import Corpus
 from topoi.model import TopicModel
+from topoi.state import real_of_documents
 
 SETTLED = 1e-3  # share of a document's tokens that may still change topic in a sweep
 
@@ -86,7 +87,7 @@ def settle_documents(
 
 def expected_counts(model: TopicModel, corpus: Corpus, n_sweeps: int, pool: Pool) -> NDArray[np.float64]:
     """Expected topic counts (D, K) of every document after at most `n_sweeps` sweeps."""
-    real = np.float32
+    real = real_of_documents(corpus)
     used, words = np.unique(corpus.words, return_inverse=True)
     table = aligned_zeros((len(used), pad(model.n_topics)), real)
     table[:, : model.n_topics] = (model.word_rows(used, real) + real(model.beta)) * model.scale.astype(real)

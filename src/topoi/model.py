@@ -116,6 +116,8 @@ class TopicModel:
         for matrix in (self.counts, self.last_counts):
             if matrix.shape != shape or matrix.dtype.kind not in "iu" or (matrix.nnz and matrix.data.min() < 0):
                 raise ModelError(f"counts must be whole numbers of shape {shape}")
+            if matrix.nnz and matrix.data.max() >= 2**31:  # kernels count in as many bits
+                raise ModelError("a word cannot be in a topic 2³¹ times or more")
         if self.vocabulary is not None and self.vocabulary.shape != shape[:1]:
             raise ModelError(f"there are {len(self.vocabulary)} names of {shape[0]} words")
 

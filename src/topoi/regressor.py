@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from topoi._all_or_nothing import all_or_nothing
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.estimator_base import as_checkpoints, as_pair
@@ -122,6 +123,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         tags.regressor_tags.poor_score = True  # as for the classifier
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, checkpoint: Any = None, validation: Any = None) -> MedLDARegressor:
         """Learn topics and weights from documents X and targets y, (documents,) or (documents, outputs).
 

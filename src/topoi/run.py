@@ -129,9 +129,11 @@ def run(
     if journal is not None:
         engine.resume(journal, samples, trace)
     begun = time.perf_counter()
+    sweep, last = state.sweep, schedule.n_sweeps
     stopped = "finished"
-    sweep = state.sweep
-    for sweep in range(state.sweep + 1, schedule.n_sweeps + 1):
+    if rules.tol is not None and trace.settled(rules.tol):  # it had ended when it was killed, or is called again
+        stopped, last = "converged", sweep
+    for sweep in range(state.sweep + 1, last + 1):
         kind = SAMPLERS[plan.sampler(sweep - 1, schedule.n_burn_in)]
         before = time.perf_counter()
         info = engine.sweep(kind, plan.options or {})

@@ -26,10 +26,15 @@ def topic_dtype(n_topics: int) -> type[np.unsignedinteger[Any]]:
 
 
 def real_dtype(corpus: Corpus, base: NDArray[Any] | None = None) -> type[np.floating[Any]]:
-    """float32 where it holds every count of a word exactly, else float64."""
+    """float32 where it holds every count of a word, and of a document, exactly; else float64."""
     counts = corpus.word_counts if base is None else corpus.word_counts + base.sum(1)
-    largest = counts.max(initial=0)
+    largest = max(counts.max(initial=0), corpus.doc_lengths.max(initial=0))
     return np.float32 if largest < EXACT_FLOAT32 else np.float64
+
+
+def real_of_documents(corpus: Corpus) -> type[np.floating[Any]]:
+    """float32 where it holds every count of a document exactly, else float64."""
+    return np.float32 if corpus.doc_lengths.max(initial=0) < EXACT_FLOAT32 else np.float64
 
 
 @dataclass

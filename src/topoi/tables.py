@@ -157,10 +157,11 @@ def fill_counts(state: State, factor: DenseFactor, pool: Pool) -> NDArray[np.flo
 def count_table(state: State, table: NDArray[Any], pool: Pool) -> NDArray[np.float64]:
     """Fill the table with the counts of `state`; returns n_k, padded."""
     order, word_ptr = state.corpus.by_word
+    base = state.base_table
 
     def work(block: tuple[int, int, int]) -> NDArray[np.float64]:
         n_k = np.zeros(table.shape[1])
-        count_rows(order, word_ptr, block[1], block[2], state.z, state.base_table, table, n_k)
+        count_rows(order, word_ptr, block[1], block[2], state.z, base, table, n_k)
         return n_k
 
     n_k = np.zeros(table.shape[1])

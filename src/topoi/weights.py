@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from threadpoolctl import threadpool_limits
 
+from topoi._blas import one_blas_thread
 from topoi._jit import kernel
 from topoi._lanes import gather, spread
 from topoi._pool import Pool
@@ -151,6 +151,5 @@ def draw_exact(
         half = solve_triangular(lower, b, lower=True)
         eta[task, :n_topics] = solve_triangular(lower, half + noise, lower=True, trans="T")
 
-    # On one thread: with several, BLAS adds up in an order that depends on how many there are.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         pool.map(work, range(len(eta)))

@@ -139,6 +139,11 @@ def new_folder(path: str, force: bool) -> Iterator[Path]:
             )  # fmt: skip
         what = "a model" if (folder / ABOUT).is_file() else "other things"
         raise FileError(f"{folder}: holds {what} already; choose another by -o, or replace it by --force.", path)
+    ours = (folder / UNFINISHED).is_file() or (folder / ABOUT).is_file()
+    if (folder / CHECKPOINTS).exists() and not ours:
+        raise FileError(
+            f"{folder / CHECKPOINTS}: is there already, and not of topoi's making; choose another folder by -o.", path
+        )
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / UNFINISHED).unlink(missing_ok=True)

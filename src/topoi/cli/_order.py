@@ -29,6 +29,7 @@ class Order:
     settings: Settings
     hold_out: float
     checkpoint_seconds: float
+    started_in: str = ""  # the folder that relative paths begin from
 
 
 def can_resume(order: Order) -> bool:
@@ -49,7 +50,8 @@ def begin(order: Order, folder: Path) -> Iterator[Checkpoints | None]:
         # A cluster needs a folder all the same, which `forget` removes.
         yield None if order.settings.dask is None else Checkpoints(folder / CHECKPOINTS, every_seconds=inf)
         return
-    write_whole(folder / UNFINISHED, (json.dumps(asdict(order), indent=2) + "\n").encode("utf-8"))
+    note = asdict(order) | {"started_in": order.started_in or str(Path.cwd())}
+    write_whole(folder / UNFINISHED, (json.dumps(note, indent=2) + "\n").encode("utf-8"))
     try:
         yield Checkpoints(folder / CHECKPOINTS, every_seconds=order.checkpoint_seconds)
     except Exception:
@@ -82,8 +84,11 @@ def read_order(folder: Path) -> Order:
             if isinstance(value, bool) or not isinstance(value, hints[field.name]):
                 raise ValueError(f"settings: {field.name} cannot be {value!r}")
         source, numbers = found["source"], [found["hold_out"], found["checkpoint_seconds"]]
-        if not isinstance(source, str) or not all(type(number) in (int, float) for number in numbers):
+        started_in = found.get("started_in", "")
+        whole = isinstance(source, str) and isinstance(started_in, str)
+        if not whole or not all(type(number) in (int, float) for number in numbers):
             raise ValueError("it does not say what to read")
-        return Order(source, Reading(**reading), Settings(**settings), *map(float, numbers))
+        hold_out, seconds = map(float, numbers)
+        return Order(source, Reading(**reading), Settings(**settings), hold_out, seconds, started_in)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FileError(f"{path}: is damaged ({error}); begin anew: topoi fit … --force", str(path)) from error

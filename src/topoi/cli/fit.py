@@ -18,6 +18,7 @@ from topoi.cli._outcome import Speed, counts, outcome
 from topoi.cli._reading import Reading, format_name, read
 from topoi.cli._settings import Settings, new_estimator
 from topoi.cli._stop import Stop
+from topoi.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
     from topoi.checkpoint import Checkpoints
@@ -82,6 +83,14 @@ def resume(
       topoi resume model
     """
     order = read_order(Path(model))
+    asked = order.settings.dask
+    if dask is None and asked not in (None, "blocks"):  # whoever wrote the folder does not choose whom we talk to
+        raise ParameterError("dask", f"the fit was one of a Dask cluster; name it again: --dask {asked}")
+    if order.started_in and not Path(order.source).exists():
+        raise FileError(
+            f"{order.source}: is not here; the fit was started in {order.started_in}, call `topoi resume` there.",
+            order.source,
+        )
     if dask is not None:
         order = replace(order, settings=replace(order.settings, dask=dask))
     follow(order, Path(model), json, quiet)

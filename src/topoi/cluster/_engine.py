@@ -28,6 +28,7 @@ from topoi._simd import LANES
 from topoi.checkpoint import Journal, Point
 from topoi.cluster import _documents, _words
 from topoi.cluster._job import Job, Layout, read_arrays, write_arrays
+from topoi.cluster._views import group_corpus
 from topoi.cluster._weights import weigh
 from topoi.cluster._workers import Workers
 from topoi.corpus import Corpus
@@ -79,6 +80,7 @@ class Cluster:
             str(self.folder.resolve() / uuid.uuid4().hex[:12]), str(state.corpus.folder), state.corpus.n_words,
             state.n_topics, state.seed, np.dtype(state.real).name, source_stamp(), **responses,
         )  # fmt: skip
+        weakref.finalize(self, group_corpus.forget, self.job.folder)
         self.begun = False
         self.shares_at: int | None = None  # the sweep of the last sample
         self.written: dict[int, int | None] = {}  # sweeps of the checkpoints of this process, and their `shares_at`
@@ -221,6 +223,7 @@ class Cluster:
         self._add_up()
         sampler.phi = _words.read_factor(job, before, kind.factor)
         summary = sampler.summary([answer for part in answers for answer in part])
+        del sampler  # Windows removes no file that is mapped
         if before not in self.written:
             shutil.rmtree(job.sweep(before), ignore_errors=True)
         return dict(summary)

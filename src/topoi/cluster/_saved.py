@@ -7,7 +7,10 @@ import tempfile
 import weakref
 from pathlib import Path
 
+import numpy as np
+
 from topoi.corpus import Corpus
+from topoi.errors import CorpusError
 
 
 class Saved:
@@ -31,8 +34,22 @@ class Saved:
     def _copy(self, corpus: Corpus) -> Corpus:
         place = self.folder or Path(tempfile.mkdtemp(prefix="topoi-corpus-"))
         folder = place / f"corpus-{len(self.copies)}"
-        corpus.save(folder)
-        copy = Corpus.load(folder)
+        copy = _as_before(corpus, folder)
+        if copy is None:
+            corpus.save(folder)
+            copy = Corpus.load(folder)
         if self.folder is None:
             weakref.finalize(copy, shutil.rmtree, place, ignore_errors=True)
         return copy
+
+
+def _as_before(corpus: Corpus, folder: Path) -> Corpus | None:
+    """The corpus that a fit before this one has saved, if it is the same: Windows replaces no file that is mapped."""
+    try:
+        there = Corpus.load(folder)
+    except CorpusError:
+        return None
+    same = there.n_words == corpus.n_words and all(
+        np.array_equal(getattr(there, name), getattr(corpus, name)) for name in ("words", "doc_ptr", "vocabulary")
+    )
+    return there if same else None

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from topoi._simd import pad
 from topoi.cluster._job import Job, Layout, read_arrays
+from topoi.cluster._workers import EngineError
 from topoi.corpus import Corpus
 from topoi.state import State, topic_dtype
 from topoi.supervision import Supervision
@@ -47,6 +48,12 @@ class Opened:
                 self.corpora.popitem(last=False)
         return corpus
 
+    def forget(self, folder: str) -> None:
+        """Close the groups of a run that is over: Windows replaces and removes no file that is mapped."""
+        with self.lock:
+            for key in [key for key in self.corpora if key[0] == folder]:
+                del self.corpora[key]
+
 
 group_corpus = Opened()
 
@@ -55,12 +62,21 @@ def _open_group(job: Job, layout: Layout, group: int) -> Corpus:
     """The documents of a group, mapped from the saved corpus."""
     first_block, last_block = layout.groups[group], layout.groups[group + 1]
     ptr = layout.block_ptr[first_block : last_block + 1]
-    doc_ptr = np.load(Path(job.corpus) / "doc_ptr.npy", mmap_mode="r")[ptr[0] : ptr[-1] + 1]
-    words = np.load(Path(job.corpus) / "words.npy", mmap_mode="r")[doc_ptr[0] : doc_ptr[-1]]
+    doc_ptr = np.load(Path(job.corpus) / "doc_ptr.npy", mmap_mode="r")
+    words = np.load(Path(job.corpus) / "words.npy", mmap_mode="r")
+    if len(doc_ptr) != layout.block_ptr[-1] + 1 or len(words) != doc_ptr[-1]:
+        raise changed(job)
+    doc_ptr = doc_ptr[ptr[0] : ptr[-1] + 1]
+    words = words[doc_ptr[0] : doc_ptr[-1]]
     corpus = Corpus(words, doc_ptr - doc_ptr[0], job.n_words)
     corpus.first_document, corpus.first_block = int(ptr[0]), int(first_block)
     _preset(corpus, "block_ptr", ptr - ptr[0])
     return corpus
+
+
+def changed(job: Job) -> EngineError:
+    """The error of a corpus that is not the one that the fit began with: kernels would read beyond its ends."""
+    return EngineError(f"the corpus in {job.corpus} has changed since the fit began; begin the fit anew")
 
 
 def group_state(job: Job, layout: Layout, group: int, sweep: int, z: NDArray[Any] | None = None) -> State:
@@ -68,8 +84,11 @@ def group_state(job: Job, layout: Layout, group: int, sweep: int, z: NDArray[Any
     model = read_arrays(job.path(sweep, "model"))
     if z is None:
         z = read_arrays(job.path(sweep, "z", group))["z"]
+    corpus = group_corpus(job, layout, group)
+    if z.shape != (corpus.n_tokens,):
+        raise changed(job)
     state = State(
-        group_corpus(job, layout, group), model["alpha"], float(model["beta"][0]), z, job.seed, sweep,
+        corpus, model["alpha"], float(model["beta"][0]), z, job.seed, sweep,
         real=np.dtype(job.real).type,
     )  # fmt: skip
     if job.response is not None:

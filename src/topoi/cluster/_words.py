@@ -108,7 +108,9 @@ def draw(job: Job, factor: str, sweep: int, shard: int) -> Drawn:
     table = aligned_zeros((state.corpus.n_words, width(job)), state.real)
     n_k = count_table(state, table, ONE)
     totals = gamma_table(state, table, ONE) if factor == "dirichlet" else []
-    write_shared(job.path(sweep, "table"), int(layout.words[shard]) * width(job), table)
+    # A worker that was given up for lost may still get here: by then the driver may have drawn some columns anew.
+    if not job.path(sweep, "scale").exists():
+        write_shared(job.path(sweep, "table"), int(layout.words[shard]) * width(job), table)
     return Drawn(n_k, totals)
 
 

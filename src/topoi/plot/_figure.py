@@ -31,7 +31,7 @@ def new_figure(width: float, height: float, *, by_hand: bool = False) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise PlotError('pictures need matplotlib, which is not installed: pip install matplotlib') from error
+        raise PlotError("pictures need matplotlib, which is not installed: pip install matplotlib") from error
     if by_hand:
         return Figure(figsize=(width, height), dpi=100)
     figure = Figure(figsize=(width, height), layout="constrained", dpi=100)

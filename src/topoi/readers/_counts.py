@@ -22,6 +22,8 @@ from topoi.readers._tokens import PIECE, UNKNOWN, Tokens
 BAD_COUNT = f"counts are whole numbers up to {MAX_COUNT}, not negative."
 # A file can claim any number of documents, and each costs memory. Empty ones are rare: more than this is a false claim.
 MAX_EMPTY = 10**6
+# So it is with columns; but words that are hashed leave many of them empty.
+MAX_UNUSED = 10**7
 
 
 class CountTokens:
@@ -136,6 +138,12 @@ def read_vocabulary_file(path: Any) -> NDArray[np.object_]:
     if not words:
         raise fault(source.name, "has no words; a vocabulary file has one word a line.")
     return read_vocabulary(list(words))
+
+
+def check_unused(request: Request, n_columns: int, n_tokens: int) -> None:
+    """Raise if there are so many more columns without names than tokens that the number cannot be true."""
+    if n_columns > MAX_UNUSED + n_tokens:
+        raise fault(request.name, f"claims {n_columns} columns, but holds only {n_tokens} words; it is damaged.")
 
 
 def check_empty(request: Request, n_documents: int, n_cells: int) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from topoi._validate import read_vocabulary
 from topoi.corpus import Corpus
 from topoi.errors import CorpusError, FileError, ParameterError
-from topoi.readers._counts import CountTokens, beside, column_names, fit_vocabulary, read_vocabulary_file
+from topoi.readers._counts import CountTokens, beside, check_unused, column_names, fit_vocabulary, read_vocabulary_file
 from topoi.readers._dataset import Dataset
 from topoi.readers._faults import Faults, fault
 from topoi.readers._formats import Format, check_columns, choose_format
@@ -188,6 +188,7 @@ def _read_counts(
         if n_columns > len(names) or (chosen.rows is None and n_columns < len(names)):
             raise fault(request.name, f"has {n_columns} columns, but its vocabulary file has {len(names)} words.")
         n_columns = len(names)
+    check_unused(request, n_columns, len(tokens.words))
     tokens.renumber(np.arange(n_columns, dtype=np.int32), sort=True)
     try:
         corpus = fit_vocabulary(tokens, names, n_columns, vocabulary, limits, words.stop_words)
