@@ -83,7 +83,7 @@ def test_from_another_folder(posts, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         kill_after(patch, 5)
         with pytest.raises(Killed):
-            call("fit", posts.name, *OPTIONS, "-o", "m")
+            call("fit", "posts.csv", *OPTIONS, "-o", "m")
     (tmp_path / "elsewhere").mkdir()
     with monkeypatch.context() as patch:
         patch.chdir(tmp_path / "elsewhere")

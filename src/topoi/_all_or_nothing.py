@@ -1,25 +1,19 @@
-"""A method that fails leaves its object as it was: a fitted estimator goes on predicting what it did."""
+"""Work that fails leaves its object as it was: a fitted estimator goes on predicting what it did."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar, cast
-
-Method = TypeVar("Method", bound=Callable[..., Any])
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 
-def all_or_nothing(method: Method) -> Method:
-    """The method; if it raises, the attributes of its object are put back."""
-
-    @wraps(method)
-    def wrapped(self: Any, *given: Any, **named: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return method(self, *given, **named)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
-    return cast("Method", wrapped)
+@contextmanager
+def all_or_nothing(thing: Any) -> Iterator[None]:
+    """If the block raises, the attributes of `thing` are put back."""
+    before = dict(vars(thing))
+    try:
+        yield
+    except BaseException:
+        vars(thing).clear()
+        vars(thing).update(before)
+        raise

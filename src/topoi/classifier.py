@@ -173,7 +173,6 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         tags.classifier_tags.poor_score = True  # scikit-learn's checks score on Gaussian blobs, which are no counts
         return tags
 
-    @all_or_nothing
     def fit(
         self, X: Any, y: Any, unlabelled: Any = None, checkpoint: Any = None, validation: Any = None
     ) -> MedLDAClassifier:
@@ -184,40 +183,45 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         as for `LDA`. `validation`, a pair (X, y), are documents to watch the fit on, which it does not learn from: its
         accuracy (micro-F1 for an indicator matrix; of every model its own) is in `validation_traces_`.
         """
-        corpus = self._corpus(X, reset=True)
-        self._check_parameters()
-        mask = check_mask(unlabelled, corpus.n_documents)
-        known = check_labels(y, corpus.n_documents, mask)
-        labels = Labels.of(known)
-        targets = labels.targets(known)
-        if mask.any():
-            found = targets
-            targets = np.full((corpus.n_documents, found.shape[1]), np.nan, found.dtype)
-            targets[~mask] = found
-        weight = np.ones_like(targets)
-        weight[~mask] = labels.weights(known, self.class_weight)[:, None]
-        if not labels.binary and self.strategy != "ovo" and (self.loss == "hinge" or self.positive_weight is not None):
-            weight *= balance(targets, self.positive_weight)
-        problems = split(self.strategy, labels, targets, weight)
-        checkpoints = as_checkpoints(checkpoint)
-        seed = self._new_seed(checkpoints)
-        watches = [None] * len(problems) if validation is None else self._watches(validation, corpus, labels, seed)
-        lessons = [self._lesson(*given, corpus) for given in zip(problems, watches, strict=True)]
-        runs = self._learn(lessons, seed, checkpoints)
-        for name in (*OF_ONE_MODEL, "_several"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        self._labels, self.classes_ = labels, labels.classes
-        self._fitted_strategy = self.strategy
-        if len(problems) == 1:
-            self._adopt(runs[0], lessons[0].response, seed, watches[0])
-        else:
-            self._take(
-                [
-                    self._model(problem.labels, of_model, lesson, model_seed(seed, number))
-                    for number, (problem, of_model, lesson) in enumerate(zip(problems, runs, lessons, strict=True))
-                ]
-            )
-        return self
+        with all_or_nothing(self):
+            corpus = self._corpus(X, reset=True)
+            self._check_parameters()
+            mask = check_mask(unlabelled, corpus.n_documents)
+            known = check_labels(y, corpus.n_documents, mask)
+            labels = Labels.of(known)
+            targets = labels.targets(known)
+            if mask.any():
+                found = targets
+                targets = np.full((corpus.n_documents, found.shape[1]), np.nan, found.dtype)
+                targets[~mask] = found
+            weight = np.ones_like(targets)
+            weight[~mask] = labels.weights(known, self.class_weight)[:, None]
+            if (
+                not labels.binary
+                and self.strategy != "ovo"
+                and (self.loss == "hinge" or self.positive_weight is not None)
+            ):
+                weight *= balance(targets, self.positive_weight)
+            problems = split(self.strategy, labels, targets, weight)
+            checkpoints = as_checkpoints(checkpoint)
+            seed = self._new_seed(checkpoints)
+            watches = [None] * len(problems) if validation is None else self._watches(validation, corpus, labels, seed)
+            lessons = [self._lesson(*given, corpus) for given in zip(problems, watches, strict=True)]
+            runs = self._learn(lessons, seed, checkpoints)
+            for name in (*OF_ONE_MODEL, "_several"):  # of an earlier fit
+                self.__dict__.pop(name, None)
+            self._labels, self.classes_ = labels, labels.classes
+            self._fitted_strategy = self.strategy
+            if len(problems) == 1:
+                self._adopt(runs[0], lessons[0].response, seed, watches[0])
+            else:
+                self._take(
+                    [
+                        self._model(problem.labels, of_model, lesson, model_seed(seed, number))
+                        for number, (problem, of_model, lesson) in enumerate(zip(problems, runs, lessons, strict=True))
+                    ]
+                )
+            return self
 
     def _lesson(self, problem: Problem, watch: Watch | None, corpus: Corpus) -> Lesson:
         documents = corpus if problem.rows is None else corpus.take(problem.rows)

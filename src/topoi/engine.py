@@ -107,7 +107,8 @@ class Local:
     def doc_topic(self, samples: Samples) -> NDArray[np.float32]:
         """Topic shares (D, K) of the documents."""
         assert samples.shares is not None
-        return samples.shares / np.float32(samples.n)
+        samples.shares /= np.float32(samples.n)  # in place: it may be the largest array of all, and is not needed again
+        return samples.shares
 
     def topics(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """The topics of the tokens of some documents."""

@@ -139,7 +139,6 @@ class LDA(TopicEstimator):
         self.progress = progress
         self.callbacks = callbacks
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None, checkpoint: Any = None, validation: Any = None) -> LDA:
         """Learn the topics of the documents X: counts (n_documents, n_words), sparse or dense, or a `Corpus`.
 
@@ -149,44 +148,45 @@ class LDA(TopicEstimator):
         and ends with the same bytes. `validation` are documents to watch the fit on, which it does not learn from:
         callbacks and the progress bar are told their perplexity, and `validation_traces_` keeps it.
         """
-        corpus = self._corpus(X, reset=True)
-        self._check_parameters()
-        checkpoints = as_checkpoints(checkpoint)
-        self._seed = self._new_seed(checkpoints)
-        self._batches = 0
-        alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
-        beta, self._learn_beta = resolve_beta(self.topic_word_prior)
-        schedule = Schedule(self.n_sweeps, self.n_samples, self.burn_in)
-        watch = None
-        if validation is not None:
-            watch = watch_words(self._corpus(validation, reset=False, allow_empty=True, like=corpus))
-        (runs,) = self._run([Job(corpus, self._seed, watch=watch)], alpha, beta, schedule, checkpoints)
-        self._keep(runs, schedule, watch)
-        return self
+        with all_or_nothing(self):
+            corpus = self._corpus(X, reset=True)
+            self._check_parameters()
+            checkpoints = as_checkpoints(checkpoint)
+            self._seed = self._new_seed(checkpoints)
+            self._batches = 0
+            alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
+            beta, self._learn_beta = resolve_beta(self.topic_word_prior)
+            schedule = Schedule(self.n_sweeps, self.n_samples, self.burn_in)
+            watch = None
+            if validation is not None:
+                watch = watch_words(self._corpus(validation, reset=False, allow_empty=True, like=corpus))
+            (runs,) = self._run([Job(corpus, self._seed, watch=watch)], alpha, beta, schedule, checkpoints)
+            self._keep(runs, schedule, watch)
+            return self
 
-    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None) -> LDA:
         """Take new documents into a fitted model: their topics are sampled, those of earlier documents stay.
 
         Makes `infer_sweeps` sweeps over the new documents. `doc_topic_` and `log_joint_` are then theirs. On an
         estimator that is not fitted it is `fit`.
         """
-        if not hasattr(self, "model_"):
-            return self.fit(X, y)
-        corpus = self._corpus(X, reset=False)
-        self._check_parameters()
-        model = self.model_
-        if self.n_topics != model.n_topics:
-            raise ParameterError("n_topics", f"is {self.n_topics}, but the model has {model.n_topics}; use fit")
-        if corpus.vocabulary is None and model.vocabulary is not None:
-            corpus = Corpus(corpus.words, corpus.doc_ptr, corpus.n_words, model.vocabulary)
-        seed = chain_seed(self._seed, 0, self._batches + 1)
-        schedule = Schedule(self.infer_sweeps, self.n_samples)
-        job = Job(corpus, seed, base=model.last_counts.toarray())
-        (runs,) = self._run([job], model.alpha, model.beta, schedule)
-        self._keep(runs, schedule)
-        self._batches += 1
-        return self
+        with all_or_nothing(self):
+            if not hasattr(self, "model_"):
+                return self.fit(X, y)
+            corpus = self._corpus(X, reset=False)
+            self._check_parameters()
+            model = self.model_
+            if self.n_topics != model.n_topics:
+                raise ParameterError("n_topics", f"is {self.n_topics}, but the model has {model.n_topics}; use fit")
+            if corpus.vocabulary is None and model.vocabulary is not None:
+                corpus = Corpus(corpus.words, corpus.doc_ptr, corpus.n_words, model.vocabulary)
+            seed = chain_seed(self._seed, 0, self._batches + 1)
+            schedule = Schedule(self.infer_sweeps, self.n_samples)
+            job = Job(corpus, seed, base=model.last_counts.toarray())
+            (runs,) = self._run([job], model.alpha, model.beta, schedule)
+            self._keep(runs, schedule)
+            self._batches += 1
+            return self
 
     def score(self, X: Any, y: Any = None) -> float:
         """Held-out log-likelihood per token: half of each document is seen, the other half is predicted."""

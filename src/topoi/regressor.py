@@ -123,43 +123,45 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         tags.regressor_tags.poor_score = True  # as for the classifier
         return tags
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any, checkpoint: Any = None, validation: Any = None) -> MedLDARegressor:
         """Learn topics and weights from documents X and targets y, (documents,) or (documents, outputs).
 
         `checkpoint` as for `LDA`. `validation`, a pair (X, y), are documents to watch the fit on, which it does not
         learn from: R² on them is in `validation_traces_`.
         """
-        corpus = self._corpus(X, reset=True)
-        self._check_parameters()
-        response = self._response()
-        targets = check_targets(y, corpus.n_documents)
-        self._one = targets.ndim == 1
-        targets = targets.reshape(corpus.n_documents, -1)
-        if np.isnan(targets).all(0).any():
-            raise ParameterError("y", "has an output without a single known target")
-        self._mean = np.nanmean(targets, axis=0)
-        spread = np.nanstd(targets, axis=0)
-        self._spread = np.where(spread > 0, spread, 1.0)
-        targets = (targets - self._mean) / self._spread
-        checkpoints = as_checkpoints(checkpoint)
-        seed = self._new_seed(checkpoints)
-        out = self._to_hold_out(targets)
-        watch = None if validation is None else self._watch(validation, corpus, seed)
-        lessons = [Lesson(corpus, targets, np.ones_like(targets), response, watch)]
-        if len(out):
-            rest = np.setdiff1d(np.arange(corpus.n_documents), out)
-            lessons.append(Lesson(corpus.take(rest), targets[rest], np.ones((len(rest), targets.shape[1])), response))
-        runs, *without = self._learn(lessons, seed, checkpoints)
-        self._adopt(runs, response, seed, watch)
-        with self._pool() as pool:
-            if without:
-                fold_in = FoldIn(self.infer_sweeps, model_seed(seed, 1), self.infer_method)
-                self._noise = held_out_noise(without[0], corpus.take(out), targets[out], fold_in, pool)
-            else:
-                self._noise = measure_noise(runs, corpus, targets, self._fold_in, pool)
-        self.noise_std_ = np.sqrt(self._noise.variance) * self._spread
-        return self
+        with all_or_nothing(self):
+            corpus = self._corpus(X, reset=True)
+            self._check_parameters()
+            response = self._response()
+            targets = check_targets(y, corpus.n_documents)
+            self._one = targets.ndim == 1
+            targets = targets.reshape(corpus.n_documents, -1)
+            if np.isnan(targets).all(0).any():
+                raise ParameterError("y", "has an output without a single known target")
+            self._mean = np.nanmean(targets, axis=0)
+            spread = np.nanstd(targets, axis=0)
+            self._spread = np.where(spread > 0, spread, 1.0)
+            targets = (targets - self._mean) / self._spread
+            checkpoints = as_checkpoints(checkpoint)
+            seed = self._new_seed(checkpoints)
+            out = self._to_hold_out(targets)
+            watch = None if validation is None else self._watch(validation, corpus, seed)
+            lessons = [Lesson(corpus, targets, np.ones_like(targets), response, watch)]
+            if len(out):
+                rest = np.setdiff1d(np.arange(corpus.n_documents), out)
+                lessons.append(
+                    Lesson(corpus.take(rest), targets[rest], np.ones((len(rest), targets.shape[1])), response)
+                )
+            runs, *without = self._learn(lessons, seed, checkpoints)
+            self._adopt(runs, response, seed, watch)
+            with self._pool() as pool:
+                if without:
+                    fold_in = FoldIn(self.infer_sweeps, model_seed(seed, 1), self.infer_method)
+                    self._noise = held_out_noise(without[0], corpus.take(out), targets[out], fold_in, pool)
+                else:
+                    self._noise = measure_noise(runs, corpus, targets, self._fold_in, pool)
+            self.noise_std_ = np.sqrt(self._noise.variance) * self._spread
+            return self
 
     def _watch(self, validation: Any, corpus: Corpus, seed: int) -> Watch:
         X, y = as_pair(validation)

@@ -15,13 +15,13 @@ import types
 import typing
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi._files import write_whole
+from topoi._files import writing_whole
 from topoi._version import __version__
 from topoi.errors import TopoiError
 
@@ -71,14 +71,34 @@ Classes = Mapping[str, Stored]
 
 def save(path: str | Path, thing: Any, classes: Classes) -> None:
     """Write an object of a known class to one file, all of it or nothing."""
-    from safetensors.numpy import save as to_bytes
-
     writer = _Writer(classes)
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "written_by": __version__}
     header["root"] = writer.value(thing, "")
     header["digest"] = _digest(header, writer.arrays)
-    # One entry: safetensors writes several in any order, and equal models should be equal files.
-    write_whole(path, to_bytes(writer.arrays, metadata={"topoi": json.dumps(header)}))
+    with writing_whole(path) as file:
+        _write_safetensors(file, writer.arrays, json.dumps(header))
+
+
+def _write_safetensors(file: BinaryIO, arrays: dict[str, NDArray[Any]], header: str) -> None:
+    """Write arrays in the format of safetensors, one after the other.
+
+    The package's own writer has the whole file in memory twice before the first byte is written, and checkpoints are
+    written when memory is scarce. Wide items come first, so that all are aligned.
+    """
+    entries: dict[str, Any] = {"__metadata__": {"topoi": header}}
+    names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
+    end = 0
+    for name in names:
+        array = arrays[name]
+        kind = "BOOL" if array.dtype.kind == "b" else f"{array.dtype.kind.upper()}{8 * array.itemsize}"
+        entries[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [end, end + array.nbytes]}
+        end += array.nbytes
+    text = json.dumps(entries).encode()
+    text += b" " * (-len(text) % 8)
+    file.write(len(text).to_bytes(8, "little"))
+    file.write(text)
+    for name in names:
+        file.write(arrays[name].data if arrays[name].size else b"")
 
 
 def load(path: str | Path, classes: Classes) -> Any:
