@@ -15,13 +15,14 @@ import types
 import typing
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from topoi._files import writing_whole
+from topoi._safetensors import write_safetensors
 from topoi._version import __version__
 from topoi.errors import TopoiError
 
@@ -76,29 +77,7 @@ def save(path: str | Path, thing: Any, classes: Classes) -> None:
     header["root"] = writer.value(thing, "")
     header["digest"] = _digest(header, writer.arrays)
     with writing_whole(path) as file:
-        _write_safetensors(file, writer.arrays, json.dumps(header))
-
-
-def _write_safetensors(file: BinaryIO, arrays: dict[str, NDArray[Any]], header: str) -> None:
-    """Write arrays in the format of safetensors, one after the other.
-
-    The package's own writer has the whole file in memory twice before the first byte is written, and checkpoints are
-    written when memory is scarce. Wide items come first, so that all are aligned.
-    """
-    entries: dict[str, Any] = {"__metadata__": {"topoi": header}}
-    names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
-    end = 0
-    for name in names:
-        array = arrays[name]
-        kind = "BOOL" if array.dtype.kind == "b" else f"{array.dtype.kind.upper()}{8 * array.itemsize}"
-        entries[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [end, end + array.nbytes]}
-        end += array.nbytes
-    text = json.dumps(entries).encode()
-    text += b" " * (-len(text) % 8)
-    file.write(len(text).to_bytes(8, "little"))
-    file.write(text)
-    for name in names:
-        file.write(arrays[name].data if arrays[name].size else b"")
+        write_safetensors(file, writer.arrays, {"topoi": json.dumps(header)})
 
 
 def load(path: str | Path, classes: Classes) -> Any:

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._files import write_whole
+from topoi._files import writing_whole
+from topoi._safetensors import write_safetensors
 from topoi.corpus import Corpus
 from topoi.responses.base import Response
 
@@ -122,9 +123,8 @@ def _cut(size: NDArray[np.int64], most: int) -> NDArray[np.int64]:
 
 def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     """Write arrays to one file. Not synced: `seal` does that where a checkpoint counts on the file."""
-    from safetensors.numpy import save
-
-    write_whole(path, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}), sync=False)
+    with writing_whole(path, sync=False) as file:
+        write_safetensors(file, {name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
 
 def read_arrays(path: Path, *names: str) -> dict[str, NDArray[Any]]:

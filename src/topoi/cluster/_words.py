@@ -37,6 +37,10 @@ ONE = Pool(1)
 #: Files of counts that one task adds up; more groups than that are added up by a tree.
 FAN_IN = 64
 
+#: A table of so many bytes is read into memory: a file is mapped in small pages, which kernels that jump about in it
+#: have to look up again and again.
+COPIED = 2**26
+
 
 def combine(job: Job, sweep: int, level: int, number: int) -> None:
     """Add up the counts of up to FAN_IN files of the level below."""
@@ -172,6 +176,10 @@ def read_factor(job: Job, sweep: int, factor: str) -> DenseFactor | SparseFactor
     given = read_arrays(job.path(sweep, "scale"))
     if factor != "urn":
         dense = _map_dense(job, sweep, given["scale"], float(given["offset"][0]))
+        if dense.table.nbytes <= COPIED:
+            table = aligned_zeros(dense.table.shape, dense.table.dtype)
+            table[:] = dense.table
+            dense.table = table
         if job.path(sweep, "mass").exists():
             dense.mass = map_shared(job.path(sweep, "mass"), "f8", (job.n_words,))
         return dense
