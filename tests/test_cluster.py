@@ -25,13 +25,13 @@ from test_saved import answers
 import topoi
 from topoi import LDA, Checkpoints, Corpus, MedLDAClassifier, MedLDARegressor, ParameterError
 from topoi.checkpoint import CheckpointWarning
-from topoi.cluster import EngineError, _views, _words, _workers
+from topoi.cluster import EngineError, _counts, _views, _words, _workers
 from topoi.cluster._job import Job, Layout
 from topoi.cluster._workers import checked
 from topoi.samplers import SAMPLERS
 from topoi.saved import StoredEstimator
 from topoi.spectra import document_spectrum, merge
-from topoi.state import new_state
+from topoi.state import new_state, topic_counts
 from topoi.store import ModelError
 
 PARALLEL = sorted(name for name, sampler in SAMPLERS.items() if sampler.parallel)
@@ -109,6 +109,20 @@ def test_counts_are_added_up_by_a_tree(expected, monkeypatch):
     monkeypatch.setattr(_words, "FAN_IN", 2)
     assert len(_words.count_files(Layout.of(Corpus.from_counts(X), 6).n_groups)) >= 2
     assert said(fit("polya_urn", engine="blocks")) == expected("polya_urn")
+
+
+@pytest.mark.parametrize("most", [1, 254, 255, 256, 511, 3000])
+def test_entries_add_up(most):
+    """Also those of a pair that is there more often than a byte says."""
+    made = new_state(Corpus.from_counts(np.random.default_rng(most).integers(0, most + 1, (3, 8))), np.ones(2), 0.1, 1)
+    expected = topic_counts(made)[0]
+    tables = [np.zeros((4, 2)), np.zeros((4, 2))]
+    for table, part in zip(tables, _counts.group_entries(made, np.array([0, 4, 8])), strict=True):
+        _counts.add_entries(*part, table.reshape(-1))
+        again = np.zeros_like(table)
+        _counts.add_entries(*_counts.table_entries(table), again.reshape(-1))
+        np.testing.assert_array_equal(again, table)
+    np.testing.assert_array_equal(np.vstack(tables), expected)
 
 
 def test_no_room_for_groups(expected, monkeypatch):

@@ -12,7 +12,7 @@ import numpy as np
 
 from topoi._pool import Pool
 from topoi._simd import LANES
-from topoi.cluster._counts import group_entries
+from topoi.cluster._counts import group_entries, write_entries
 from topoi.cluster._job import Job, Layout, read_arrays, write_arrays
 from topoi.cluster._views import group_corpus, group_state
 from topoi.cluster._words import read_factor
@@ -66,8 +66,7 @@ def move(job: Job, name: str, options: Mapping[str, Any], sweep: int, group: int
 
 def _write_topics(job: Job, layout: Layout, group: int, state: State) -> None:
     """Write the topics of a group, and their counts by shards of words."""
-    entries = group_entries(state, layout.words)
-    write_arrays(job.path(state.sweep, "counts", group), {str(shard): part for shard, part in enumerate(entries)})
+    write_entries(job.path(state.sweep, "counts", group), group_entries(state, layout.words))
     write_arrays(job.path(state.sweep, "z", group), {"z": state.z})
 
 

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from topoi._pool import Pool
 from topoi._simd import aligned_zeros
-from topoi.cluster._counts import add_entries, table_entries
+from topoi.cluster._counts import add_entries, read_entries, table_entries, write_entries
 from topoi.cluster._job import (
     Job,
     Layout,
@@ -47,8 +47,8 @@ def combine(job: Job, sweep: int, level: int, number: int) -> None:
     layout = Layout.read(job)
     n = count_files(layout.n_groups)[level - 1]
     below = [_counts_file(job, sweep, level - 1, j) for j in range(n)[number * FAN_IN : (number + 1) * FAN_IN]]
-    parts = {str(shard): table_entries(_sum(job, layout, below, shard)) for shard in range(layout.n_shards)}
-    write_arrays(_counts_file(job, sweep, level, number), parts)
+    parts = [table_entries(_sum(job, layout, below, shard)) for shard in range(layout.n_shards)]
+    write_entries(_counts_file(job, sweep, level, number), parts)
 
 
 def count_files(n_groups: int) -> list[int]:
@@ -68,7 +68,7 @@ def _sum(job: Job, layout: Layout, files: list[Path], shard: int) -> NDArray[Any
     n_words = int(layout.words[shard + 1] - layout.words[shard])
     table = np.zeros((n_words, job.n_topics), job.real)
     for file in files:
-        add_entries(read_arrays(file, str(shard))[str(shard)], table.reshape(-1))
+        add_entries(*read_entries(file, shard), table.reshape(-1))
     return table
 
 
