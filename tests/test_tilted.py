@@ -421,7 +421,7 @@ MUTANTS = {
     "ω over N, not N²": (tilt(), T, "omega[task] / (np.float64(n) * n)", "omega[task] / n"),
     "square of the weight forgotten": (tilt(), T, "    add_weighted_squares(eta, (0.5 * b).astype(curve.dtype), curve)\n", ""),
     "tilt left over for a document without a label": (
-        tilt("collapsed", tiny=APART, together=True), T, "            tilt[:] = 1.0\n", ""),
+        tilt("collapsed", tiny=APART, together=True), T, "                tilt[k] = 1.0\n", ""),
     "live scale without the tilt": (
         tilt("collapsed"), T, "tilted_scale[new] = scale[new] * tilt[new]", "tilted_scale[new] = scale[new]"),
     "live count not taken off": (
