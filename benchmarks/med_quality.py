@@ -44,7 +44,8 @@ TASKS = {
     ),
     "20 classes": Task(
         "20ng", (50, 100), "0.795 (K = 50), 0.79 (K = 100)",
-        "LightMedLDA's C++ code 0.795 / 0.783, tomotopy sLDA 0.646 (22 sweeps, 120 CPU s), LDA then SVM 0.70, tf-idf + linear SVM 0.821",
+        "LightMedLDA's C++ code 0.795 / 0.783, tomotopy sLDA 0.646 (22 sweeps, 120 CPU s), LDA then SVM 0.70, "
+        "tf-idf + linear SVM 0.821",
         PAPERS,
     ),
     "Reuters": Task("reuters", (50, 100), "0.88", "tf-idf + linear SVM 0.936", PAPERS),
