@@ -19,6 +19,7 @@ from topoi import LDA, Checkpoints, MedLDAClassifier, MedLDARegressor, Parameter
 from topoi.checkpoint import CLASSES, CheckpointError, CheckpointWarning, Journal
 from topoi.samplers import SAMPLERS
 from topoi.samples import Trace
+from topoi.store import ModelError
 
 TILTING = sorted(name for name, sampler in SAMPLERS.items() if sampler.tilts)
 QUICK = {"n_topics": 3, "n_sweeps": 8, "n_samples": 3, "random_state": 0}
@@ -289,6 +290,23 @@ def test_new_checkpoints_stay_where_later_ones_were_damaged(killed, data, tmp_pa
     assert begun[0] == 4
     assert answers(model, data.X) == answers(LDA(**QUICK).fit(data.X), data.X)
     assert len(list(tmp_path.rglob("sweep-*.topoi"))) == 2
+
+
+def test_a_disk_that_fails_now(killed, data, tmp_path, monkeypatch):
+    """What cannot be read at the moment is not set aside: it may be whole."""
+    load = store.load
+
+    def fail(path, classes):
+        if path == killed[1]:
+            raise ModelError(f"{path}: cannot be read") from OSError(5, "Input/output error")
+        return load(path, classes)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "load", fail)
+        with pytest.warns(CheckpointWarning, match="an earlier checkpoint is used"), pytest.raises(Killed):
+            LDA(**QUICK | {"callbacks": killer(5)}).fit(data.X, checkpoint=tmp_path)
+    assert killed[1].exists()
+    assert answers(LDA(**QUICK).fit(data.X, checkpoint=tmp_path), data.X) == answers(LDA(**QUICK).fit(data.X), data.X)
 
 
 def test_a_fit_that_settled_is_not_run_again(data, tmp_path):

@@ -220,8 +220,9 @@ class Journal:
                 break
             except ModelError as error:
                 faults.append(str(error))
-                with contextlib.suppress(OSError):  # else it would be taken for the last one again
-                    path.replace(path.with_suffix(".damaged"))
+                if not isinstance(error.__cause__, OSError):  # a disk that fails now may give it back another time
+                    with contextlib.suppress(OSError):  # else it would be taken for the last one again
+                        path.replace(path.with_suffix(".damaged"))
         for fault in faults:
             instead = "an earlier checkpoint is used" if found is not None else "the run begins anew"
             warnings.warn(f"{fault}; {instead}", CheckpointWarning, stacklevel=7)

@@ -86,7 +86,7 @@ def resume(
     asked = order.settings.dask
     if dask is None and asked not in (None, "blocks"):  # whoever wrote the folder does not choose whom we talk to
         raise ParameterError("dask", f"the fit was one of a Dask cluster; name it again: --dask {asked}")
-    if order.started_in and not Path(order.source).exists():
+    if order.started_in not in ("", str(Path.cwd())) and not Path(order.source).exists():
         raise FileError(
             f"{order.source}: is not here; the fit was started in {order.started_in}, call `topoi resume` there.",
             order.source,
