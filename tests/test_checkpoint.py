@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +22,8 @@ from topoi import LDA, Checkpoints, MedLDAClassifier, MedLDARegressor, Parameter
 from topoi.checkpoint import CLASSES, CheckpointError, CheckpointWarning, Journal
 from topoi.samplers import SAMPLERS
 from topoi.samples import Trace
-from topoi.store import ModelError
+from topoi.schema import TEXT, Field
+from topoi.store import ModelError, Stored
 
 TILTING = sorted(name for name, sampler in SAMPLERS.items() if sampler.tilts)
 QUICK = {"n_topics": 3, "n_sweeps": 8, "n_samples": 3, "random_state": 0}
@@ -262,12 +266,73 @@ LIES = {
 
 @pytest.mark.parametrize("lie", LIES)
 def test_a_checkpoint_that_lies(lie, killed, data, tmp_path):
-    """With a checksum that fits: kernels would go by what it says, out of bounds."""
+    """With a checksum that fits: kernels would go by what it says, out of bounds. It is refused, and stays."""
     point = store.load(killed[1], CLASSES)
     store.save(killed[1], dataclasses.replace(point, **LIES[lie](point)), CLASSES)
-    with pytest.warns(CheckpointWarning, match="does not hold a point of this run; an earlier checkpoint is used"):
-        model = LDA(**QUICK).fit(data.X, checkpoint=tmp_path)
-    assert answers(model, data.X) == answers(LDA(**QUICK).fit(data.X), data.X)
+    refused(killed, data, tmp_path, "does not hold a point of this run")
+
+
+def refused(files, data, folder, why):
+    """The fit ends with an error before its first sweep, and every file is as it was."""
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    seen = []
+    with pytest.raises(CheckpointError, match=rf"{files[1].name}: .*{why}.*Nothing was changed"):
+        LDA(**QUICK | {"callbacks": [seen.append]}).fit(data.X, checkpoint=folder)
+    assert not seen
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_checkpoint_of_another_format(killed, data, tmp_path, monkeypatch):
+    """One of a later topoi is not damaged: it must not be passed over, replaced or set aside."""
+    point = store.load(killed[1], CLASSES)
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "VERSION", store.VERSION + 1)
+        patch.setattr(store, "__version__", "99.0")
+        store.save(killed[1], point, CLASSES)
+    refused(killed, data, tmp_path, "written by topoi 99.0, in a format that this version")
+
+
+def test_a_checkpoint_with_a_field_that_is_not_known(killed, data, tmp_path):
+    point = store.load(killed[1], CLASSES)
+    more = {**CLASSES["Point"].fields, "tomorrow": TEXT}
+    Later = dataclasses.make_dataclass("Later", more)
+    later = Later(*(getattr(point, name) for name in CLASSES["Point"].fields), "x")
+    store.save(killed[1], later, {"Point": Stored(Later, more)})
+    refused(killed, data, tmp_path, "not damaged, but .* cannot read .*has no field 'tomorrow'")
+
+
+def test_a_bug_in_reading_is_not_damage(killed, data, tmp_path, monkeypatch):
+    """Whatever goes wrong with a file whose digest fits is ours: numpy 2.5 once made every checkpoint "damaged"."""
+
+    def fail(value):
+        raise TypeError("the type is not one that files have")
+
+    fields = CLASSES["Point"].fields | {"z": Field("topics", fail)}
+    monkeypatch.setitem(CLASSES, "Point", Stored(CLASSES["Point"].cls, fields))
+    refused(killed, data, tmp_path, "not damaged, but .* the type is not one that files have")
+
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("folder", sorted(GOLDEN.glob("checkpoints-*")), ids=lambda path: path.name)
+def test_golden_checkpoint(folder, tmp_path):
+    """A run that an earlier version began, on any system, goes on here (tests/golden/make.py)."""
+    begun = json.loads((folder / "run.json").read_text("utf-8"))
+    shutil.copytree(folder, tmp_path / "run")
+    sweeps = []
+    watch = [lambda progress: sweeps.append(progress.sweep) if progress.chain == 0 else None]
+    estimator = {"LDA": LDA, "MedLDAClassifier": MedLDAClassifier}[begun["class"]]
+    model = estimator(**begun["settings"], callbacks=watch)
+    X, y = np.array(begun["X"]), begun["y"]
+    model.fit(X, **({} if y is None else {"y": np.array(y)}), checkpoint=tmp_path / "run")
+    assert sweeps[0] == begun["sweep"] + 1
+    assert sweeps[-1] == begun["settings"]["n_sweeps"]
+    np.testing.assert_array_equal(model.traces_[0][: len(begun["trace"])], begun["trace"])
+
+
+def test_there_are_golden_checkpoints():
+    assert len(list(GOLDEN.glob("checkpoints-*"))) >= 2
 
 
 def test_all_damaged(killed, data, tmp_path):

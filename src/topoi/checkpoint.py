@@ -2,7 +2,9 @@
 
 A checkpoint holds what cannot be made again: the topics, the weights, the learned priors, and the sums over the samples
 kept so far. Counts, scores and auxiliary variables follow from them, and random numbers from the number of the sweep.
-A file is written whole or not at all; the last two are kept, and one that is damaged is passed over with a warning.
+A file is written whole or not at all; the last two are kept. One whose digest shows that it is damaged is passed over
+with a warning. One that is whole but cannot be used, say by this version of topoi, ends the fit with an error and stays
+where it is: the hours that it stands for are not lost because of us.
 """
 
 from __future__ import annotations
@@ -28,18 +30,19 @@ from topoi._files import write_whole
 from topoi.errors import ParameterError, TopoiError
 from topoi.model import check_whole
 from topoi.samples import Samples, Trace
+from topoi.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, list_of, optional
 from topoi.state import State
-from topoi.store import ModelError, Stored
+from topoi.store import ModelError, Stored, UnreadableError
 
 KEPT = 2
 
 
 class CheckpointError(TopoiError, OSError):
-    """A checkpoint that cannot be written."""
+    """A checkpoint that cannot be written, or one that is whole but cannot be used."""
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint that cannot be read; an earlier one is used."""
+    """A checkpoint that is damaged; an earlier one is used."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,29 @@ class Point:
         )
 
 
-CLASSES = {"Point": Stored(Point)}
+CLASSES = {
+    "Point": Stored(
+        Point,
+        {
+            "fingerprint": TEXT,
+            "sweep": WHOLE,
+            "z": array_of(),
+            "alpha": array_of("float64"),
+            "beta": NUMBER,
+            "eta": optional(array_of("float32")),
+            "n_samples": WHOLE,
+            "counts": optional(SPARSE),
+            "last": optional(SPARSE),
+            "shares": optional(array_of("float32")),
+            "weights": list_of(array_of("float32")),
+            "trace_sweep": list_of(WHOLE),
+            "trace_log_joint": list_of(NUMBER),
+            "trace_held_out": list_of(NUMBER),
+            "watched": TEXT,
+            "blocks": list_of(TEXT),
+        },
+    )
+}
 
 
 @dataclass
@@ -199,14 +224,14 @@ class Journal:
         return point
 
     def _last(self, state: State, check: Callable[[Point], None]) -> Point | None:
-        """The last checkpoint that can be used; those that cannot are told of, and set aside under another name."""
+        """The last checkpoint that is not damaged; damaged ones are told of, and set aside under another name."""
         faults: list[str] = []
         found = None
         for path in reversed(self.files()):
             try:
                 point = store.load(path, CLASSES)
                 if not isinstance(point, Point):
-                    raise ModelError(f"{path}: is no checkpoint")
+                    raise UnreadableError(f"{path}: holds no checkpoint")
                 if point.fingerprint != self.fingerprint:
                     raise ParameterError(
                         "checkpoint",
@@ -214,10 +239,15 @@ class Journal:
                         "name another folder, or remove this one to begin anew",
                     )
                 if not point.belongs_to(state):
-                    raise ModelError(f"{path}: does not hold a point of this run")
+                    raise UnreadableError(f"{path}: does not hold a point of this run")
                 check(point)
                 found = point
                 break
+            except UnreadableError as error:
+                raise CheckpointError(
+                    f"{error}. Nothing was changed. Go on with the version of topoi that wrote the checkpoint, or, to "
+                    f"begin anew, use another folder or remove {self.folder}"
+                ) from error
             except ModelError as error:
                 faults.append(str(error))
                 if not isinstance(error.__cause__, OSError):  # a disk that fails now may give it back another time

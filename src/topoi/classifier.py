@@ -24,6 +24,7 @@ from topoi.model import TopicModel
 from topoi.responses import RESPONSES, Response
 from topoi.run import Callback, Run
 from topoi.samples import Watch
+from topoi.schema import TEXT, array_of, instance_of, list_of
 from topoi.scores import AVERAGES, Reason
 from topoi.store import ModelError
 from topoi.strategies import Problem, check_strategy, couple, split, vote
@@ -102,10 +103,10 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     """
 
     _fitted: ClassVar = SupervisedEstimator._fitted | {
-        "_labels": Labels,
-        "classes_": NDArray[Any],
-        "_fitted_strategy": str,
-        "_several": list,
+        "_labels": instance_of(Labels),
+        "classes_": array_of(),
+        "_fitted_strategy": TEXT,
+        "_several": list_of(instance_of(SupervisedEstimator)),
     }
     _several: list[MedLDAClassifier]  # the models, where there are several
     _fitted_strategy: str  # whatever `strategy` was set to since

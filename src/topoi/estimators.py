@@ -16,6 +16,7 @@ from topoi.estimator_base import InterruptedFitWarning, Job, TopicEstimator, as_
 from topoi.priors import resolve_alpha, resolve_beta
 from topoi.run import Callback, Schedule
 from topoi.saved import Savable
+from topoi.schema import WHOLE
 from topoi.validation import watch_words
 
 __all__ = ["LDA", "InterruptedFitWarning"]
@@ -96,7 +97,7 @@ class LDA(TopicEstimator):
     (4, 2)
     """
 
-    _fitted: ClassVar = Savable._fitted | {"_batches": int}
+    _fitted: ClassVar = Savable._fitted | {"_batches": WHOLE}
 
     def __init__(
         self,

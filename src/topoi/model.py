@@ -16,6 +16,7 @@ from scipy import sparse
 from topoi import store
 from topoi.errors import ParameterError
 from topoi.rows import TOPIC, Rows
+from topoi.schema import NUMBER, SPARSE, WHOLE, array_of, optional
 from topoi.state import State
 from topoi.store import ModelError, Stored
 
@@ -135,4 +136,16 @@ class TopicModel:
 
 
 #: What stands in a file of a `TopicModel`.
-CLASSES = {"TopicModel": Stored(TopicModel)}
+CLASSES = {
+    "TopicModel": Stored(
+        TopicModel,
+        {
+            "counts": SPARSE,
+            "last_counts": SPARSE,
+            "n_samples": WHOLE,
+            "alpha": array_of("float64"),
+            "beta": NUMBER,
+            "vocabulary": optional(array_of()),
+        },
+    )
+}

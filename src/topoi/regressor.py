@@ -21,6 +21,7 @@ from topoi.intervals import N_DRAWS, Noise, held_out_noise, measure_noise, space
 from topoi.responses import RESPONSES, Response
 from topoi.run import Callback
 from topoi.samples import Watch
+from topoi.schema import FLAG, array_of, instance_of
 from topoi.scores import Reason, score_draws
 from topoi.store import ModelError
 from topoi.supervised import Lesson, SupervisedEstimator, model_seed
@@ -57,11 +58,11 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
     """
 
     _fitted: ClassVar = SupervisedEstimator._fitted | {
-        "_one": bool,
-        "_mean": NDArray[np.float64],
-        "_spread": NDArray[np.float64],
-        "_noise": Noise,
-        "noise_std_": NDArray[np.float64],
+        "_one": FLAG,
+        "_mean": array_of("float64"),
+        "_spread": array_of("float64"),
+        "_noise": instance_of(Noise),
+        "noise_std_": array_of("float64"),
     }
 
     def __init__(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi import model, store
@@ -14,39 +14,46 @@ from topoi.intervals import Noise
 from topoi.labels import Labels
 from topoi.model import TopicModel
 from topoi.responses import RESPONSES
+from topoi.schema import FLAG, MAPPING, NUMBER, TEXT, WHOLE, Field, array_of, instance_of, list_of
 from topoi.scores import Chain
 from topoi.store import ModelError, Stored
 
 #: What an estimator is made of.
 PARTS = {
     **model.CLASSES,
-    **{cls.__name__: Stored(cls) for cls in (Chain, Labels, Noise, *RESPONSES.values())},
+    "Chain": Stored(Chain, {"model": instance_of(TopicModel), "weights": array_of("float32")}),
+    "Labels": Stored(Labels, {"classes": array_of(), "several": FLAG}),
+    "Noise": Stored(
+        Noise, {"variance": array_of("float64"), "scale": array_of("float64"), "errors": list_of(array_of("float64"))}
+    ),
+    # The settings of a loss are numbers.
+    **{cls.__name__: Stored(cls, {field.name: NUMBER for field in fields(cls)}) for cls in RESPONSES.values()},
 }
 
 
 class Savable:
     """An estimator that can be written to a file and read again."""
 
-    #: Attributes of a fitted estimator that are saved, where it has them, and their types.
-    _fitted: ClassVar[dict[str, Any]] = {
-        "n_features_in_": int,
-        "feature_names_in_": NDArray[Any],
-        "_seed": int,
-        "_learn_alpha": bool,
-        "_learn_beta": bool,
-        "model_": TopicModel,
-        "chains_": list[TopicModel],
-        "doc_topic_": NDArray[np.float32],
-        "doc_topic_prior_": NDArray[np.float64],
-        "topic_word_prior_": float,
-        "log_joint_": NDArray[np.float64],
-        "traces_": list[NDArray[np.float64]],
-        "validation_traces_": list[NDArray[np.float64]],
-        "validation_measure_": str,
-        "rhat_": float,
-        "n_sweeps_": int,
-        "n_iter_": int,
-        "stopped_": str,
+    #: Attributes of a fitted estimator that are saved, where it has them, and what they hold.
+    _fitted: ClassVar[dict[str, Field]] = {
+        "n_features_in_": WHOLE,
+        "feature_names_in_": array_of(),
+        "_seed": WHOLE,
+        "_learn_alpha": FLAG,
+        "_learn_beta": FLAG,
+        "model_": instance_of(TopicModel),
+        "chains_": list_of(instance_of(TopicModel)),
+        "doc_topic_": array_of("float32"),
+        "doc_topic_prior_": array_of("float64"),
+        "topic_word_prior_": NUMBER,
+        "log_joint_": array_of("float64"),
+        "traces_": list_of(array_of("float64")),
+        "validation_traces_": list_of(array_of("float64")),
+        "validation_measure_": TEXT,
+        "rhat_": NUMBER,
+        "n_sweeps_": WHOLE,
+        "n_iter_": WHOLE,
+        "stopped_": TEXT,
     }
 
     def save(self, path: str | Path, documents: bool = True) -> None:
@@ -80,7 +87,7 @@ class StoredEstimator(Stored):
     """How an estimator is written."""
 
     def __init__(self, cls: type[Any], documents: bool = True) -> None:
-        super().__init__(cls, {"parameters": dict, "fitted": dict})
+        super().__init__(cls, {"parameters": MAPPING, "fitted": MAPPING})
         self.documents = documents
 
     def values(self, thing: Any) -> dict[str, Any]:
@@ -98,8 +105,10 @@ class StoredEstimator(Stored):
         thing = self.cls(**values["parameters"])
         thing._check_parameters()
         for name, value in values["fitted"].items():
-            if name not in self.cls._fitted or not store.fits(value, self.cls._fitted[name]):
-                raise ModelError(f"{self.cls.__name__} has no {name!r}, or it is not of its type")
+            if name not in self.cls._fitted:
+                raise ModelError(f"{self.cls.__name__} has no {name!r}")
+            if not self.cls._fitted[name].holds(value):
+                raise ModelError(f"{name} is a {type(value).__name__}, not {self.cls._fitted[name].name}")
             setattr(thing, name, value)
         thing._components = None
         check_is_fitted(thing)

@@ -1,9 +1,9 @@
 """Values in a file: arrays as safetensors, all else as JSON. Nothing in a file can run.
 
 A value is a tree of plain Python values, arrays, sparse matrices, and objects of a few known classes. An object is
-written as its class's name and its fields; what stands in a file is believed only after its types have been checked
-against those that the class declares. An object that is met again, or an equal array, is written once. A digest covers
-all of it.
+written as its class's name and its fields; what stands in a file is believed only after each field has been checked
+against what the class declares (schema.py). An object that is met again, or an equal array, is written once. A digest
+covers all of it, so that a file that was damaged can be told from one that is whole but not understood.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import types
-import typing
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from topoi._files import writing_whole
 from topoi._safetensors import write_safetensors
 from topoi._version import __version__
 from topoi.errors import TopoiError
+from topoi.schema import Field
 
 FORMAT = "topoi"
 VERSION = 1
@@ -35,7 +34,11 @@ TIMES = "mM"
 
 
 class ModelError(TopoiError, ValueError):
-    """A file that is not a model, or is damaged."""
+    """A file that is not a model, or is damaged, or cannot be read by this version."""
+
+
+class UnreadableError(ModelError):
+    """A file that is whole, but holds what this version of topoi does not understand. Another one may."""
 
 
 class StoreError(TopoiError, TypeError):
@@ -43,14 +46,11 @@ class StoreError(TopoiError, TypeError):
 
 
 class Stored:
-    """How a class is written: the types of its fields, the fields of an object, and an object from fields."""
+    """How a class is written: what its fields may hold, the fields of an object, and an object from fields."""
 
-    def __init__(self, cls: type[Any], fields: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, cls: type[Any], fields: Mapping[str, Field]) -> None:
         self.cls = cls
-        self.fields = dict(typing.get_type_hints(cls) if fields is None else fields)
-        self.fields = {
-            name: kind for name, kind in self.fields.items() if typing.get_origin(kind) is not typing.ClassVar
-        }
+        self.fields = dict(fields)
 
     def values(self, thing: Any) -> dict[str, Any]:
         """The fields of an object."""
@@ -82,6 +82,27 @@ def save(path: str | Path, thing: Any, classes: Classes) -> None:
 
 def load(path: str | Path, classes: Classes) -> Any:
     """Read what `save` wrote; a file that is anything else, or was changed by a byte, is a ModelError."""
+    header, arrays = _read(path)
+    if header.get("format") != FORMAT:
+        raise ModelError(f"{path}: not a topoi model")
+    written_by = header.get("written_by", "of another version")
+    if header.get("version") != VERSION:
+        raise UnreadableError(
+            f"{path}: written by topoi {written_by}, in a format that this version, {__version__}, cannot read; "
+            "use the version that wrote it, or a newer one"
+        )
+    if header.pop("digest", None) != _digest(header, arrays):
+        raise ModelError(f"{path}: damaged, its contents are not those that were saved")
+    try:
+        return _Reader(classes, arrays).value(header["root"])
+    except (LookupError, ArithmeticError, ValueError, TypeError, AttributeError, RecursionError, TopoiError) as error:
+        raise UnreadableError(
+            f"{path}: not damaged, but topoi {__version__} cannot read what topoi {written_by} wrote there: {error}"
+        ) from error
+
+
+def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of a file, not yet believed."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -89,21 +110,13 @@ def load(path: str | Path, classes: Classes) -> Any:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         header = json.loads(metadata.get("topoi", "{}"))
-        if header.get("format") != FORMAT:
-            raise ModelError(f"{path}: not a topoi model")
-        if header.get("version") != VERSION:
-            writer = header.get("written_by", "another version")
-            raise ModelError(f"{path}: written by topoi {writer} in a format that this version cannot read")
-        if header.pop("digest") != _digest(header, arrays):
-            raise ModelError(f"{path}: damaged, its contents are not those that were saved")
-        return _Reader(classes, arrays).value(header["root"])
     except (FileNotFoundError, PermissionError):
         raise
-    except ModelError as error:
-        raise error if str(error).startswith(str(path)) else ModelError(f"{path}: {error}") from error
-    except (SafetensorError, OSError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError,
-            RecursionError, TopoiError) as error:  # fmt: skip
+    except (SafetensorError, OSError, ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise ModelError(f"{path}: not a topoi model, or damaged ({error})") from error
+    if not isinstance(header, dict):
+        raise ModelError(f"{path}: not a topoi model")
+    return header, arrays
 
 
 def _digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
@@ -217,8 +230,8 @@ class _Reader:
         for name, field in fields.items():
             if name not in stored.fields:
                 raise ModelError(f"{what} has no field {name!r}")
-            if not fits(field, stored.fields[name]):
-                raise ModelError(f"{what}.{name} is a {type(field).__name__}, not what it must be")
+            if not stored.fields[name].holds(field):
+                raise ModelError(f"{what}.{name} is a {type(field).__name__}, not {stored.fields[name].name}")
         return stored.make(fields)
 
 
@@ -236,24 +249,3 @@ def csr_of(shape: tuple[int, int], data: NDArray[Any], indices: NDArray[Any], in
     if not sound:
         raise ModelError("a sparse matrix has parts that do not fit together")
     return sparse.csr_array((data, indices, indptr), shape=shape)
-
-
-def fits(value: Any, kind: Any) -> bool:
-    """Whether a value is of the type that an annotation says; arrays also of its dtype."""
-    if kind is Any:
-        return True
-    if kind is float:
-        return isinstance(value, float | int) and not isinstance(value, bool)
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin is None:
-        return isinstance(value, type(None) if kind is None else kind)
-    if origin in (typing.Union, types.UnionType):
-        return any(fits(value, one) for one in arguments)
-    if origin is np.ndarray:
-        (dtype,) = typing.get_args(arguments[1]) or (Any,)
-        return isinstance(value, np.ndarray) and (dtype is Any or value.dtype == np.dtype(dtype))
-    if origin is list:
-        return isinstance(value, list) and all(fits(item, arguments[0]) for item in value)
-    raise TypeError(f"the type {kind} is not one that files have")

@@ -20,6 +20,7 @@ from topoi.responses import Response
 from topoi.run import Run, Schedule
 from topoi.samples import Watch
 from topoi.saved import Savable
+from topoi.schema import array_of, instance_of, list_of
 from topoi.scores import Chain, Reason, reasons, sample_scores
 from topoi.store import ModelError
 from topoi.supervision import Supervision, new_supervision
@@ -44,10 +45,10 @@ class SupervisedEstimator(TopicEstimator):
 
     _supervised: ClassVar[bool] = True
     _fitted: ClassVar = Savable._fitted | {
-        "_chains": list[Chain],
-        "response_": Response,
-        "topic_weights_": NDArray[np.float64],
-        "topic_weights_std_": NDArray[np.float64],
+        "_chains": list_of(instance_of(Chain)),
+        "response_": instance_of(Response),
+        "topic_weights_": array_of("float64"),
+        "topic_weights_std_": array_of("float64"),
     }
     loss: str
     cost: float | None
