@@ -1,4 +1,7 @@
-"""Pólya–Gamma draws against two independent distribution functions, their moments, and the facts the sampler rests on.
+"""Pólya–Gamma draws against their distribution function, Laplace transform and moments; the facts the sampler rests on.
+
+The distribution function is computed in two ways (a series for small shapes, an inverted characteristic function for
+large ones) that agree with each other, with the Laplace transform, and with the package `polyagamma` where it installs.
 
 False alarms: as in test_rng.py. At most TESTS p-values are judged, each at FAMILY / TESTS, so that all of them together
 fail by chance with probability at most 1e-4; the seed is fixed and was not chosen.
@@ -10,8 +13,8 @@ import math
 
 import numpy as np
 import pytest
-from polyagamma import polyagamma_cdf
-from scipy import stats
+from polya_gamma_law import cdf, laplace, moments, pdf
+from scipy import integrate, stats
 
 from topoi import _polya_gamma as pg
 from topoi._jit import kernel
@@ -65,15 +68,6 @@ def sample(shape, tilt, n=N, block=0):
     return out
 
 
-def moments(shape, tilt):
-    """Mean and variance by formula."""
-    z = abs(tilt)
-    if z == 0.0:
-        return shape / 4.0, shape / 24.0
-    sech_squared = 1.0 / math.cosh(z / 2.0) ** 2
-    return shape / (2.0 * z) * math.tanh(z / 2.0), shape / (4.0 * z**3) * (math.sinh(z) - z) * sech_squared
-
-
 def cosine_cdf(x, shape, tilt):
     """The cdf by Fourier-cosine inversion of the characteristic function (Fang and Oosterlee 2008)."""
     mean, variance = moments(shape, tilt)
@@ -92,10 +86,10 @@ def cosine_cdf(x, shape, tilt):
 
 def reference_cdf(shape, tilt):
     """An independent cdf that can be trusted at these parameters."""
-    # The package sums an alternating series whose terms cancel for large shapes (its "cdf" passes 1e16 at shape 204.8,
-    # tilt 0); the cosine series needs a characteristic function that falls off, so a large shape.
+    # The series' terms cancel for large shapes; the cosines need a characteristic function that falls off, so a large
+    # shape.
     if shape <= 10.0:
-        return lambda x: polyagamma_cdf(x, shape, tilt)
+        return lambda x: cdf(x, shape, tilt)
     mean, variance = moments(shape, tilt)
     grid = mean + math.sqrt(variance) * np.linspace(-11.0, 15.0, 4001)
     grid = grid[grid > 0.0]
@@ -103,11 +97,52 @@ def reference_cdf(shape, tilt):
     return lambda x: np.interp(x, grid, values)
 
 
+def around_the_mean(shape, tilt):
+    mean, variance = moments(shape, tilt)
+    x = mean + math.sqrt(variance) * np.array([-2.0, -1.0, -0.5, 0.0, 1.0, 3.0])
+    return x[x > 0.0]
+
+
 def test_the_two_references_agree_where_both_hold():
     for shape, tilt in [(10.3, 0.0), (10.3, 4.0), (20.0, 0.5)]:
-        mean, variance = moments(shape, tilt)
-        x = mean + math.sqrt(variance) * np.array([-2.0, -1.0, 0.0, 1.0, 3.0])
-        np.testing.assert_allclose(cosine_cdf(x, shape, tilt), polyagamma_cdf(x, shape, tilt), atol=1e-8)
+        x = around_the_mean(shape, tilt)
+        np.testing.assert_allclose(cosine_cdf(x, shape, tilt), cdf(x, shape, tilt), atol=1e-8)
+
+
+@pytest.mark.parametrize("tilt", TILTS)
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape <= 10.0])
+def test_the_density_has_the_laplace_transform_and_the_distribution_function(shape, tilt):
+    mean, variance = moments(shape, tilt)
+    middle, top = math.log(mean), math.log(mean + 60.0 * math.sqrt(variance))
+
+    def expectation(of, low, high):
+        """E of(ω) for ω = e^y between two ends."""
+        return integrate.quad(
+            lambda y: of(math.exp(y)) * pdf(math.exp(y), shape, tilt) * math.exp(y), low, high, epsabs=1e-12, limit=200
+        )[0]
+
+    for t in (0.0, 0.3 / mean, 3.0 / mean):
+        found = sum(expectation(lambda x, t=t: math.exp(-t * x), *ends) for ends in [(-80.0, middle), (middle, top)])
+        np.testing.assert_allclose(found, laplace(t, shape, tilt), rtol=1e-7)
+    np.testing.assert_allclose(expectation(lambda x: 1.0, -80.0, middle), cdf(mean, shape, tilt), rtol=1e-7)
+
+
+def test_the_reference_agrees_with_the_package_polyagamma():
+    package = pytest.importorskip(
+        "polyagamma", reason="the package polyagamma has no wheel for this Python or platform"
+    )
+    for shape in [shape for shape in SHAPES if shape <= 10.0]:
+        for tilt in TILTS:
+            x = around_the_mean(shape, tilt)
+            np.testing.assert_allclose(cdf(x, shape, tilt), package.polyagamma_cdf(x, shape, tilt), atol=1e-10)
+            np.testing.assert_allclose(pdf(x, shape, tilt), package.polyagamma_pdf(x, shape, tilt), rtol=1e-8)
+
+
+def laplace_p_value(x, t, shape, tilt):
+    """Of the mean of exp(−t x), which is bounded, so near normal: a check that rests on no series and no inversion."""
+    expected = laplace(t, shape, tilt)
+    spread = math.sqrt((laplace(2.0 * t, shape, tilt) - expected**2) / x.size)
+    return 2.0 * stats.norm.sf(abs(np.exp(-t * x).mean() - expected) / spread)
 
 
 @pytest.mark.parametrize("tilt", TILTS)
@@ -119,6 +154,8 @@ def test_distribution_and_moments(shape, tilt):
     assert accept(stats.kstest(x, reference_cdf(shape, tilt)).pvalue)
     mean, variance = moments(shape, tilt)
     assert accept(2.0 * stats.norm.sf(abs(x.mean() - mean) / math.sqrt(variance / N)))
+    for t in (0.5 / mean, 3.0 / mean):
+        assert accept(laplace_p_value(x, t, shape, tilt))
     # The variance by the central limit theorem, with the exact fourth moment: PG is a sum of gammas of common shape
     # b and scales s_k, so κ₄ = 6·b·Σ s_k⁴ and Var((x − m)²) = κ₄ + 2κ₂². Skewed summands make a normal p-value too
     # small for small shapes, hence only from shape 1 on.
@@ -135,7 +172,7 @@ def test_both_samplers_are_right_where_either_could_serve(shape, tilt):
     fill_by_saddlepoint(new_stream(7, PURPOSE, 1, 0), shape, tilt, x)
     fill_by_hitting_time(new_stream(7, PURPOSE, 1, 1), shape, tilt, 4, y)
     for values in (x, y):
-        assert accept(stats.kstest(values, lambda t: polyagamma_cdf(t, shape, tilt)).pvalue)
+        assert accept(stats.kstest(values, lambda t: cdf(t, shape, tilt)).pvalue)
 
 
 def test_shapes_add():
@@ -195,6 +232,9 @@ def test_slightly_wrong_draws_are_rejected():
     k = np.arange(1, 6)
     cut = np.random.default_rng(7).gamma(1.6, size=(N, 5)) @ (1.0 / (2.0 * math.pi**2 * (k - 0.5) ** 2))
     assert stats.kstest(cut, reference_cdf(1.6, 0.0)).pvalue < ALPHA
+    assert laplace_p_value(cut, 1.0, 1.6, 0.0) < ALPHA
+    assert laplace_p_value(1.02 * sample(10.3, 0.5), 0.4, 10.3, 0.5) < ALPHA
+    assert laplace_p_value(sample(2.0, 0.5), 2.0, 1.6, 0.5) < ALPHA
 
 
 def test_number_of_tests():

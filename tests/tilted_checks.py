@@ -10,6 +10,7 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
+import polya_gamma_law
 from copies import interpreted
 from scipy import integrate, stats
 
@@ -146,17 +147,15 @@ class LogisticIntegral:
     scores = (-5.0, -0.7, 0.0, 0.4, 3.0)
 
     def log_integral(self, r, c, y, f):
-        from polyagamma import polyagamma_pdf
-
         # PG(c, 0) is Σ_k g_k / (2π²(k − ½)²) with g_k ~ Gamma(c): the expectation is a product over k.
         x, last = (f / (2 * np.pi)) ** 2, 10**5
         rest = x / last  # Σ_{k > last} log(1 + x/(k − ½)²)
         log_mean = -c * (np.log1p(x / (np.arange(last) + 0.5) ** 2).sum() + rest)
-        if c <= 1:  # by quadrature as well, while the package's density does not cancel
+        if c <= 1:  # by quadrature as well, where the density's series does not cancel
 
             def integrand(t):  # ω = e^t
                 omega = np.exp(t)
-                return np.exp(-0.5 * omega * f * f) * polyagamma_pdf(omega, c, 0.0) * omega
+                return np.exp(-0.5 * omega * f * f) * polya_gamma_law.pdf(omega, c, 0.0) * omega
 
             middle = np.log(c / 4)
             halves = [(middle - 12, middle), (middle, middle + 6)]
@@ -171,10 +170,7 @@ class LogisticIntegral:
         np.testing.assert_allclose(kappa, c * y / 2, rtol=1e-12)
 
     def laws(self, r, c, y, f, kappa, omega):
-        from polyagamma import polyagamma_cdf
-
-        assert c <= 10, "the package's cdf cancels for large shapes"
-        return [(omega, lambda x: polyagamma_cdf(x, c, f))]
+        return [(omega, lambda x: polya_gamma_law.cdf(x, c, f))]
 
     log_conditional = None  # ∝ exp(−½ω f²) PG(ω | c, 0), which is what PG(c, f) is defined to be
 
