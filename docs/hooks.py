@@ -1,7 +1,7 @@
 """For the site alone: files that live outside `docs/` become pages, and links follow.
 
-In the repository every link goes from file to file, so that it works there too. Here each link is read as the file in the
-repository that it names, and written as the page of that file: once, so that no link is taken for another.
+In the repository every link goes from file to file, so that it works there too. Here each link is read as the file of
+the repository that it names, and written as the page of that file: once, so that no link is taken for another.
 """
 
 from __future__ import annotations
