@@ -76,6 +76,5 @@ def table(text):
 
 def process(*arguments, **more):
     """Start the command as a process of its own."""
-    code = "import sys; from topoi.cli import main; sys.argv[0] = 'topoi'; main()"
     environment = os.environ | {"PYTHONUTF8": "1"}
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], env=environment, **more)
+    return subprocess.Popen([sys.executable, "-m", "topoi", *map(str, arguments)], env=environment, **more)

@@ -53,6 +53,16 @@ def test_help_is_quick():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_as_a_module():
+    """`python -m topoi` is the command, by its own name."""
+    command = [sys.executable, "-m", "topoi"]
+    asked = subprocess.run([*command, "--help"], check=True, capture_output=True, encoding="utf-8")
+    assert "Usage: topoi [OPTIONS] COMMAND" in asked.stdout
+    wrong = subprocess.run([*command, "no-such"], check=False, capture_output=True, encoding="utf-8")
+    assert wrong.returncode == 2
+    assert "Usage: topoi [OPTIONS] COMMAND" in wrong.stderr
+
+
 def test_version():
     result = call("--version")
     assert result.exit_code == 0

@@ -66,4 +66,4 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a character shows a question mark
         with contextlib.suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    app()
+    app(prog_name="topoi")  # by whatever name it was started: `python -m topoi`, topoi.exe
