@@ -21,7 +21,9 @@ def package(tmp_path):
     package = tmp_path / "topoi"
     package.mkdir()
     (package / "__init__.py").write_text("")
-    (package / "_jit.py").write_bytes((PACKAGE / "_jit.py").read_bytes())
+    (package / "_disk").mkdir()
+    for file in (PACKAGE / "_jit.py", PACKAGE / "errors.py", *(PACKAGE / "_disk").glob("*.py")):
+        (package / file.relative_to(PACKAGE)).write_bytes(file.read_bytes())
     (package / "_a.py").write_text(CALLER)
     (package / "_b.py").write_text(HELPER.format(1))
     return package
@@ -57,7 +59,8 @@ def test_files_that_count(package):
     (package / "_b.py").write_text(HELPER.format(1) + "from topoi.inner import one\n")
     (package / "cli.py").write_text("from topoi._a import caller\n")
     names = {path.relative_to(package).as_posix() for path in kernel_files(package)}
-    assert names == {"_a.py", "_b.py", "_jit.py", "inner/__init__.py", "inner/one.py"}
+    below = {"errors.py", *(f"_disk/{name}.py" for name in ("folders", "inside", "locks", "private", "whole"))}
+    assert names - below == {"_a.py", "_b.py", "_jit.py", "inner/__init__.py", "inner/one.py"}
 
 
 def test_every_import_of_a_file_that_counts_counts():

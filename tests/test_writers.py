@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 from test_corpus import assert_same
 
-from topoi._files import writing_whole
+from topoi._disk.whole import writing_whole
 from topoi.corpus import Corpus
 from topoi.errors import FileError, ParameterError
 from topoi.readers import Dataset, read_documents

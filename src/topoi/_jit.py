@@ -13,9 +13,10 @@ import contextlib
 import functools
 import hashlib
 import os
+import pickle
 import re
-import shutil
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,12 +24,16 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.serialize import dumps
+
+from topoi._disk.folders import remove_files
+from topoi._disk.private import private_folder, prune
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parent
-# The cache belongs to the user alone: numba's index files are pickles, so a folder that others can write
-# (a shared temporary folder, say) is never used.
+# The cache belongs to the user alone: numba's files are pickles and machine code, so a folder that others can write to
+# is never used (`topoi._disk.private`).
 USER_CACHE = {
     "win32": Path(os.environ.get("LOCALAPPDATA", "~/AppData/Local")),
     "darwin": Path("~/Library/Caches"),
@@ -63,33 +68,37 @@ def source_stamp() -> str:
     return digest.hexdigest()
 
 
+class CompileCacheWarning(RuntimeWarning):
+    """Machine code is not kept, since others could write to the folder that it would be kept in."""
+
+
 @functools.cache
 def cache_dir() -> Path | None:
-    """First folder that can be written for machine code, or None when there is none (then nothing is cached)."""
+    """First folder for machine code that we, and nobody else, can write to; None if there is none: nothing is kept."""
     given = os.environ.get("NUMBA_CACHE_DIR")
-    # A home that cannot be told ("~" stays) must not become a folder of that name in the working directory.
-    bases = [Path(given)] if given else [PACKAGE / "__pycache__", USER_CACHE.expanduser() / "topoi"]
-    for base in bases:
-        if not base.is_absolute() and not given:
-            continue
-        folder = base / f"kernels-{source_stamp()}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            probe = folder / f".probe-{os.getpid()}"
-            probe.touch()
-            probe.unlink()
-        except OSError:
-            continue
-        _prune(base)
-        return folder
+    reasons = []
+    for base in [Path(given)] if given else _bases():
+        folder, why = private_folder(base, f"kernels-{source_stamp()}")
+        if folder is not None:
+            prune(folder.parent)
+            return folder
+        reasons += [why] if why else []
+    if reasons:
+        warnings.warn(
+            f"compiled code is not kept, every process compiles anew: {'; '.join(reasons)}. Set NUMBA_CACHE_DIR to a "
+            "folder that only you can write to.", CompileCacheWarning, stacklevel=2,
+        )  # fmt: skip
     return None
 
 
-def _prune(base: Path, keep: int = 3) -> None:
-    """Remove the code of all but the newest few states of the source; another process may be doing the same."""
-    with contextlib.suppress(OSError):
-        for folder in sorted(base.glob("kernels-*"), key=lambda path: path.stat().st_mtime)[:-keep]:
-            shutil.rmtree(folder, ignore_errors=True)
+def _bases() -> list[Path]:
+    """Where to keep machine code unless the user says where."""
+    try:
+        home = USER_CACHE.expanduser()
+    except RuntimeError:  # neither HOME nor an entry in the list of users, as in some containers
+        home = Path()
+    # A relative path, as of a home that cannot be told, must not become a folder in the working directory.
+    return [PACKAGE / "__pycache__", *([home / "topoi"] if home.is_absolute() else [])]
 
 
 class _PackageLocator(_CacheLocator):
@@ -100,7 +109,9 @@ class _PackageLocator(_CacheLocator):
         self._key = f"{module}-{py_func.__code__.co_firstlineno}"
 
     def ensure_cache_path(self) -> None:
-        Path(self.get_cache_path()).mkdir(parents=True, exist_ok=True)
+        folder = Path(self.get_cache_path())
+        if not folder.is_dir():  # removed since
+            private_folder(folder.parent, folder.name)
 
     def get_cache_path(self) -> str:
         return str(cache_dir())
@@ -117,11 +128,50 @@ class _PackageLocator(_CacheLocator):
 
 
 class _PackageCacheImpl(CompileResultCacheImpl):
+    """What stands in a file for compiled code: a digest and the bytes, since a damaged byte of it would be run."""
+
     _locator_classes = [_PackageLocator]  # noqa: RUF012 (numba's name and type)
+
+    def reduce(self, cres: Any) -> Any:
+        data = dumps(super().reduce(cres))
+        return hashlib.blake2b(data).digest(), data
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        digest, data = payload
+        if hashlib.blake2b(data).digest() != digest:
+            raise ValueError("damaged")
+        return super().rebuild(target_context, pickle.loads(data))
 
 
 class _PackageCache(FunctionCache):
+    """A cache that can be damaged, removed or full at any time: then the function is compiled as if there were none.
+
+    Whatever numba raises means that, be it an OSError, an error of pickle or one of LLVM.
+    """
+
     _impl_class = _PackageCacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            found = super().load_overload(sig, target_context)
+            # Of a write that was cut short, an entry may lead to the code of another one.
+            if found is None or tuple(found.signature.args) == tuple(getattr(sig, "args", sig)):
+                return found
+        except Exception:
+            pass
+        self._drop()
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except Exception:
+            self._drop()
+
+    def _drop(self) -> None:
+        """Remove all that is kept of this function."""
+        with contextlib.suppress(OSError):
+            remove_files(Path(self._cache_path), rf"{re.escape(self._impl.filename_base)}\.(nbi|\d+\.nbc)(\.tmp\..*)?")
 
 
 def kernel(function: F) -> F:

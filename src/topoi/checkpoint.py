@@ -15,7 +15,7 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
@@ -26,7 +26,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from topoi import store
-from topoi._files import write_whole
+from topoi._disk.folders import make_folder, make_inside, remove_file, rename
+from topoi._disk.locks import locked
+from topoi._disk.whole import write_whole
 from topoi.errors import ParameterError, TopoiError
 from topoi.model import check_whole
 from topoi.samples import Samples, Trace
@@ -62,23 +64,37 @@ class Checkpoints:
 
     def journal(self, name: str, fingerprint: str) -> Journal:
         """The checkpoints of one chain; raises now, not when the first is due, if they cannot be written there."""
-        folder = Path(self.folder) / name
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder = make_inside(self.folder, name)
         except OSError as error:
-            raise CheckpointError(f"cannot make the folder {folder} for checkpoints ({error})") from error
+            raise CheckpointError(
+                f"cannot make the folder {Path(self.folder) / name} for checkpoints ({error})"
+            ) from error
         return Journal(folder, fingerprint, self.every_seconds, self.every_sweeps)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Be the only fit that writes to the folder; a BusyError if there is another."""
+        try:
+            make_folder(Path(self.folder))
+        except OSError as error:
+            raise CheckpointError(f"cannot make the folder {self.folder} for checkpoints ({error})") from error
+        with locked(self.folder):
+            yield
 
     def seed(self, drawn: int) -> int:
         """The seed of the run in this folder; `drawn`, which is then noted, if there is none yet."""
-        path = Path(self.folder) / "seed.json"
+        with self.locked():
+            return self._seed(drawn)
+
+    def _seed(self, drawn: int) -> int:
+        path = Path(self.folder).resolve() / "seed.json"
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             found = drawn
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(path, json.dumps(drawn).encode())
+                write_whole(path, json.dumps(drawn).encode(), follow=False)
             except OSError as error:
                 raise CheckpointError(f"cannot write {path} ({error})") from error
         except (OSError, ValueError):
@@ -185,7 +201,7 @@ class Journal:
         )  # fmt: skip
         path = self.folder / f"sweep-{state.sweep:09d}.topoi"
         try:
-            store.save(path, point, CLASSES)
+            store.save(path, point, CLASSES, follow=False)
         except OSError as error:
             good = self.files()
             left = f"the last good one is {good[-1]}" if good else "there is none before it"
@@ -193,7 +209,7 @@ class Journal:
         self.written = time.monotonic()
         before = [old for old in self.files() if old.name < path.name]
         for old in before[: max(len(before) - KEPT + 1, 0)]:
-            old.unlink(missing_ok=True)
+            remove_file(old)
 
     def files(self) -> list[Path]:
         """The checkpoints, oldest first."""
@@ -252,7 +268,7 @@ class Journal:
                 faults.append(str(error))
                 if not isinstance(error.__cause__, OSError):  # a disk that fails now may give it back another time
                     with contextlib.suppress(OSError):  # else it would be taken for the last one again
-                        path.replace(path.with_suffix(".damaged"))
+                        rename(path, f"{path.stem}.damaged")
         for fault in faults:
             instead = "an earlier checkpoint is used" if found is not None else "the run begins anew"
             warnings.warn(f"{fault}; {instead}", CheckpointWarning, stacklevel=7)

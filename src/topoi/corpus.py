@@ -14,7 +14,6 @@ import functools
 import json
 import operator
 import os
-import tempfile
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from topoi._disk.blocks import new_file
+from topoi._disk.folders import replacing
 from topoi._validate import (
     CHUNK,
     Ints,
@@ -145,32 +146,23 @@ class Corpus:
         """Write the corpus to `folder`, all of it or nothing; a corpus saved there before is replaced."""
         folder = Path(folder).resolve()
         _check_replaceable(folder)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        # A folder beside the target is on the same disk, so renaming it is one step.
-        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
-            new, old = Path(scratch) / "new", Path(scratch) / "old"
-            new.mkdir()
+        with replacing(folder) as new:
             self._write(new)
-            try:
-                if folder.exists():
-                    folder.rename(old)
-                new.rename(folder)
-            except BaseException:  # Ctrl-C, too
-                if old.exists() and not folder.exists():  # else it would go with the scratch folder
-                    old.rename(folder)
-                raise
 
     def _write(self, folder: Path) -> None:
-        np.save(folder / "words.npy", self.words, allow_pickle=False)
-        np.save(folder / "doc_ptr.npy", self.doc_ptr, allow_pickle=False)
+        for name in ("words", "doc_ptr"):
+            with new_file(folder / f"{name}.npy") as file:
+                np.save(file, getattr(self, name), allow_pickle=False)
         if self.vocabulary is not None:  # JSON, since a word may hold a line break
-            (folder / "vocabulary.json").write_text(json.dumps(self.vocabulary.tolist()), "utf-8")
+            with new_file(folder / "vocabulary.json") as file:
+                file.write(json.dumps(self.vocabulary.tolist()).encode())
         header = {
             "version": FORMAT_VERSION,
             "n_words": self.n_words,
             "has_vocabulary": self.vocabulary is not None,
         }
-        (folder / "corpus.json").write_text(json.dumps(header), "utf-8")
+        with new_file(folder / "corpus.json") as file:
+            file.write(json.dumps(header).encode())
 
     def take(self, rows: Any) -> Corpus:
         """The documents `rows` (index array, slice or boolean mask), in that order; same vocabulary."""
@@ -317,5 +309,5 @@ def _read_array(path: Path, mmap: bool) -> Any:
 
 def _check_replaceable(folder: Path) -> None:
     """Raise when saving to `folder` would destroy anything but a saved corpus."""
-    if folder.exists() and not (folder.is_dir() and {path.name for path in folder.iterdir()} <= FILES):
+    if folder.exists() and not (folder.is_dir() and all(p.name in FILES and p.is_file() for p in folder.iterdir())):
         raise CorpusError(f"{folder} exists and holds other things than a corpus; choose a new folder.")

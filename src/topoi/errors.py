@@ -38,3 +38,11 @@ class ParameterError(TopoiError, ValueError):
     def __init__(self, parameter: str, message: str) -> None:
         super().__init__(f"{parameter}: {message}")
         self.parameter = parameter
+
+
+class DiskError(TopoiError, OSError):
+    """A path that topoi does not write to or delete: a link in a folder of its own, or what it did not make."""
+
+
+class BusyError(DiskError):
+    """A folder that another process is filling."""

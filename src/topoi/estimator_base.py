@@ -7,6 +7,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -104,6 +105,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         ]
         engine = None if jobs[0].base is not None else self.engine  # new documents of a fitted model are few
         with (
+            nullcontext() if checkpoints is None else checkpoints.locked(),
             Interrupt() as interrupt, self._pool() as pool, open_workers(engine, pool) as workers,
             progress_bar(self.progress) as show,
         ):  # fmt: skip

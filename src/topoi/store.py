@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi._files import writing_whole
-from topoi._safetensors import write_safetensors
+from topoi._disk.safetensors import write_safetensors
+from topoi._disk.whole import writing_whole
 from topoi._version import __version__
 from topoi.errors import TopoiError
 from topoi.schema import Field
@@ -70,13 +70,13 @@ Classes = Mapping[str, Stored]
 # ---- Files -------------------------------------------------------------------------------------------------
 
 
-def save(path: str | Path, thing: Any, classes: Classes) -> None:
-    """Write an object of a known class to one file, all of it or nothing."""
+def save(path: str | Path, thing: Any, classes: Classes, follow: bool = True) -> None:
+    """Write an object of a known class to one file, all of it or nothing; `follow` as for `writing_whole`."""
     writer = _Writer(classes)
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "written_by": __version__}
     header["root"] = writer.value(thing, "")
     header["digest"] = _digest(header, writer.arrays)
-    with writing_whole(path) as file:
+    with writing_whole(path, follow=follow) as file:
         write_safetensors(file, writer.arrays, {"topoi": json.dumps(header)})
 
 

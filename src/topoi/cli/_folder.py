@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
+import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,8 @@ ESTIMATOR = "estimator.topoi"
 ABOUT = "topoi.json"
 UNFINISHED = "unfinished.json"  # of a fit in hand: see _order.py
 CHECKPOINTS = "checkpoints"
+#: Files that a process was writing when it was killed.
+LEFT = r"\.(estimator\.topoi|topoi\.json|unfinished\.json)(\.[0-9a-f]{32}\.new)?\.[0-9a-f]{32}\.new"
 FORMAT = "topoi model"
 VERSION = 1
 AGAIN = "Fit the model again."
@@ -128,10 +131,52 @@ def read_about(folder: Path) -> dict[str, Any]:
 @contextlib.contextmanager
 def new_folder(path: str, force: bool) -> Iterator[Path]:
     """The folder of a model to come. What is there already is an error unless `force`, before any work is done."""
+    from topoi._disk.folders import make_folder, remove_empty
+    from topoi._disk.locks import check_free
+
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{folder}: is a file; -o names the folder of the model.", path)
-    if folder.is_dir() and any(folder.iterdir()) and not force:
+    made = not folder.exists()
+    if not made:
+        check_free(folder)
+        _check_replaceable(folder, path, force)
+    make_folder(folder)
+    try:
+        with only_we(folder):
+            _check_replaceable(folder, path, force)  # another fit may have ended since
+            forget(folder)
+            yield folder
+    finally:
+        if made:
+            remove_empty(folder)  # it stays if there is anything in it
+
+
+@contextlib.contextmanager
+def only_we(folder: Path) -> Iterator[None]:
+    """Be the only process that fills the folder of a model, in which nothing leads elsewhere."""
+    from topoi._disk.folders import check_no_links, remove_files
+    from topoi._disk.locks import locked
+
+    with locked(folder):
+        check_no_links(folder.resolve() / CHECKPOINTS)
+        remove_files(folder.resolve(), LEFT)
+        yield
+
+
+def forget(folder: Path) -> None:
+    """Remove what a fit in hand has noted: it is done, or another takes its place."""
+    from topoi._disk.folders import CHECKPOINT_NAMES, clear, remove_file
+
+    remove_file(folder.resolve() / UNFINISHED)
+    clear(folder.resolve() / CHECKPOINTS, CHECKPOINT_NAMES)
+
+
+def _check_replaceable(folder: Path, path: str, force: bool) -> None:
+    """Raise if the folder holds a model, a fit or other things that must stay."""
+    from topoi._disk.locks import LOCK
+
+    if not force and any(name != LOCK and not re.fullmatch(LEFT, name) for name in os.listdir(folder)):
         if (folder / UNFINISHED).is_file():
             raise FileError(
                 f"{folder}: holds a fit that is not finished: go on with it by `topoi resume {folder}`, choose another "
@@ -144,36 +189,29 @@ def new_folder(path: str, force: bool) -> Iterator[Path]:
         raise FileError(
             f"{folder / CHECKPOINTS}: is there already, and not of topoi's making; choose another folder by -o.", path
         )
-    made = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / UNFINISHED).unlink(missing_ok=True)
-    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-    try:
-        yield folder
-    finally:
-        if made:
-            with contextlib.suppress(OSError):  # it stays if there is anything in it
-                folder.rmdir()
 
 
 def save_model(model: Model) -> None:
     """Write both files. A model that was there stays until the new estimator is on the disk."""
-    folder = model.path
-    waiting = folder / f".{ESTIMATOR}.new"
+    from topoi._disk.folders import remove_file, rename
+    from topoi._disk.whole import new_name
+
+    folder = model.path.resolve()
+    waiting = folder / new_name(ESTIMATOR)
     try:
         model.estimator.save(waiting, documents=False)
-        (folder / ABOUT).unlink(missing_ok=True)  # never the one with the other's
-        waiting.replace(folder / ESTIMATOR)
+        remove_file(folder / ABOUT)  # never the one with the other's
+        rename(waiting, ESTIMATOR)
     finally:
-        waiting.unlink(missing_ok=True)
+        remove_file(waiting)
     save_about(model)
 
 
 def save_about(model: Model) -> None:
     """Write `topoi.json`."""
-    from topoi._files import write_whole
+    from topoi._disk.whole import write_whole
     from topoi.cli._app import plain
 
     head = {"format": FORMAT, "version": VERSION, "written_by": __version__}
     text = json.dumps(head | plain(model.about), indent=2, ensure_ascii=False, allow_nan=False)
-    write_whole(model.path / ABOUT, (text + "\n").encode("utf-8"))
+    write_whole(model.path.resolve() / ABOUT, (text + "\n").encode("utf-8"), follow=False)

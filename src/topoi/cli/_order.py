@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, get_type_hints
 
-from topoi.cli._folder import ABOUT, CHECKPOINTS, READING, UNFINISHED
+from topoi.cli._folder import ABOUT, CHECKPOINTS, READING, UNFINISHED, forget
 from topoi.cli._reading import Reading
 from topoi.cli._settings import Settings
 from topoi.errors import FileError
@@ -43,7 +42,7 @@ def begin(order: Order, folder: Path) -> Iterator[Checkpoints | None]:
 
     An error before the first checkpoint (a parameter, say) leaves nothing to go on with, and no note.
     """
-    from topoi._files import write_whole
+    from topoi._disk.whole import write_whole
     from topoi.checkpoint import Checkpoints
 
     if not can_resume(order):
@@ -51,19 +50,14 @@ def begin(order: Order, folder: Path) -> Iterator[Checkpoints | None]:
         yield None if order.settings.dask is None else Checkpoints(folder / CHECKPOINTS, every_seconds=inf)
         return
     note = asdict(order) | {"started_in": order.started_in or str(Path.cwd())}
-    write_whole(folder / UNFINISHED, (json.dumps(note, indent=2) + "\n").encode("utf-8"))
+    data = (json.dumps(note, indent=2) + "\n").encode("utf-8")
+    write_whole(folder.resolve() / UNFINISHED, data, follow=False)
     try:
         yield Checkpoints(folder / CHECKPOINTS, every_seconds=order.checkpoint_seconds)
     except Exception:
         if not any((folder / CHECKPOINTS).rglob("sweep-*")):
             forget(folder)
         raise
-
-
-def forget(folder: Path) -> None:
-    """The fit is done."""
-    (folder / UNFINISHED).unlink(missing_ok=True)
-    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
 def read_order(folder: Path) -> Order:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli._app import INTERRUPTED, console, note, print_json, waiting
-from topoi.cli._folder import Model, new_folder, save_about, save_model
-from topoi.cli._order import Order, begin, can_resume, forget, read_order
+from topoi.cli._folder import Model, forget, new_folder, only_we, save_about, save_model
+from topoi.cli._order import Order, begin, can_resume, read_order
 from topoi.cli._outcome import Speed, counts, outcome
 from topoi.cli._reading import Reading, format_name, read
 from topoi.cli._settings import Settings, new_estimator
@@ -82,7 +82,14 @@ def resume(
       topoi fit posts.csv --text body --topics 200 --sweeps 1000 -o model     (killed)
       topoi resume model
     """
-    order = read_order(Path(model))
+    folder = Path(model)
+    read_order(folder)  # there is something to go on with
+    with only_we(folder):
+        _go_on(read_order(folder), folder, dask, json, quiet)
+
+
+def _go_on(order: Order, folder: Path, dask: str | None, json: bool, quiet: bool) -> None:
+    """Carry out an order from a folder, which somebody else may have written."""
     asked = order.settings.dask
     if dask is None and asked not in (None, "blocks"):  # whoever wrote the folder does not choose whom we talk to
         raise ParameterError("dask", f"the fit was one of a Dask cluster; name it again: --dask {asked}")
@@ -93,7 +100,7 @@ def resume(
         )
     if dask is not None:
         order = replace(order, settings=replace(order.settings, dask=dask))
-    follow(order, Path(model), json, quiet)
+    follow(order, folder, json, quiet)
 
 
 def follow(order: Order, folder: Path, json: bool, quiet: bool) -> None:

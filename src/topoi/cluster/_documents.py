@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from topoi._disk.blocks import file_to_sync
 from topoi._pool import Pool
 from topoi._simd import LANES
 from topoi.cluster._counts import group_entries, write_entries
@@ -113,7 +114,7 @@ def seal(job: Job, path: str) -> str:
     """Make sure that a file is on the disk, and return its digest; "" if it is not there."""
     digest = hashlib.blake2b(digest_size=16)
     try:
-        with Path(path).open("r+b") as file:
+        with file_to_sync(Path(path)) as file:
             os.fsync(file.fileno())
             while data := file.read(2**20):
                 digest.update(data)

@@ -8,10 +8,7 @@ hand, and the files of the last complete sweep, with a small record of the drive
 
 from __future__ import annotations
 
-import contextlib
 import re
-import shutil
-import tempfile
 import uuid
 import weakref
 from collections.abc import Callable, Mapping
@@ -23,6 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi._disk.blocks import new_file, new_mapped_array
+from topoi._disk.folders import (
+    check_no_links,
+    make_inside,
+    make_new,
+    remove_files,
+    remove_tree,
+    remove_trees,
+    remove_with,
+    temporary_folder,
+)
 from topoi._jit import source_stamp
 from topoi._simd import LANES
 from topoi.checkpoint import Journal, Point
@@ -42,8 +50,10 @@ from topoi.store import ModelError
 from topoi.supervision import Supervision
 
 R = TypeVar("R")
+#: The name of the folder of a process.
+RUN = "[0-9a-f]{12}"
 #: A file that a checkpoint counts on, and its digest.
-BLOCK = re.compile(r"(?P<run>[0-9a-f]{12})/(?P<kind>sweep|shares)-(?P<number>\d{9})/(z|sum)-\d{5,} [0-9a-f]{32}")
+BLOCK = re.compile(rf"(?P<run>{RUN})/(?P<kind>sweep|shares)-(?P<number>\d{{9}})/(z|sum)-\d{{5,}} [0-9a-f]{{32}}")
 
 
 def state_without_topics(
@@ -67,9 +77,11 @@ class Cluster:
         self.layout = Layout.of(state.corpus, state.n_topics)
         self.temporary = folder is None
         if folder is None:
-            folder = Path(tempfile.mkdtemp(prefix="topoi-"))
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.folder = folder / "blocks"
+            folder = temporary_folder("topoi-")
+            remove_with(self, folder)
+        # Below the folder that was given nothing is a link: whoever wrote a checkpoint could lead us elsewhere by one.
+        self.folder = folder.resolve() / "blocks"
+        check_no_links(self.folder)
         s = state.supervision
         responses: dict[str, Any] = {}
         if s is not None:
@@ -77,7 +89,7 @@ class Cluster:
                 "response": s.response, "nu": s.nu, "n_gibbs": s.n_gibbs, "part": s.part, "n_tasks": s.n_tasks
             }  # fmt: skip
         self.job = Job(
-            str(self.folder.resolve() / uuid.uuid4().hex[:12]), str(state.corpus.folder), state.corpus.n_words,
+            str(self.folder / uuid.uuid4().hex[:12]), str(state.corpus.folder), state.corpus.n_words,
             state.n_topics, state.seed, np.dtype(state.real).name, source_stamp(), **responses,
         )  # fmt: skip
         weakref.finalize(self, group_corpus.forget, self.job.folder)
@@ -112,12 +124,14 @@ class Cluster:
     def _open(self) -> None:
         """Make the folder of this process, with what all tasks read."""
         self.begun = True
-        self.job.sweep(self.state.sweep).mkdir(parents=True)
+        make_inside(self.folder, Path(self.job.folder).name)
+        make_new(self.job.sweep(self.state.sweep))
         self.layout.write(self.job)
         s = self.state.supervision
         if s is not None:
-            np.save(Path(self.job.folder) / "y.npy", s.y)
-            np.save(Path(self.job.folder) / "weight.npy", s.weight)
+            for name, array in (("y.npy", s.y), ("weight.npy", s.weight)):
+                with new_file(Path(self.job.folder) / name) as file:
+                    np.save(file, array)
         self._publish()
 
     def begin(self) -> None:
@@ -132,12 +146,12 @@ class Cluster:
         """Go to the last checkpoint, if there is one."""
         point = journal.resume(self.state, samples, trace, self._check)
         if point is None:
-            shutil.rmtree(self.folder, ignore_errors=True)  # nothing that anyone could go on from
+            remove_trees(self.folder, RUN, set())  # nothing that anyone could go on from
             return
         old, self.shares_at = self._where(point)
         self._open()
         if self.shares_at is not None:
-            self.job.shares(self.shares_at).mkdir()
+            make_new(self.job.shares(self.shares_at))
         self._groups(_documents.go_on, old, self.state.sweep, self.shares_at)
         self._add_up()
 
@@ -146,7 +160,7 @@ class Cluster:
         first, last = (BLOCK.fullmatch(line) for line in (point.blocks[0], point.blocks[-1]))
         assert first is not None
         assert last is not None
-        old = replace(self.job, folder=str(self.folder.resolve() / first["run"]))
+        old = replace(self.job, folder=str(self.folder / first["run"]))
         return old, int(last["number"]) if last["kind"] == "shares" else None
 
     def _files(self, job: Job, sweep: int, shares: int | None) -> list[Path]:
@@ -173,11 +187,11 @@ class Cluster:
 
     def _anywhere(self) -> Job:
         """The job before it has a folder of its own."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        return replace(self.job, folder=str(self.folder.resolve()))
+        make_inside(self.folder.parent, self.folder.name)
+        return replace(self.job, folder=str(self.folder))
 
     def _line(self, file: Path, digest: str) -> str:
-        return f"{file.relative_to(self.folder.resolve()).as_posix()} {digest}"
+        return f"{file.relative_to(self.folder).as_posix()} {digest}"
 
     def checkpoint(self, journal: Journal, samples: Samples, trace: Trace) -> None:
         """Write a checkpoint: digests of the files of this sweep, and all that the driver has."""
@@ -191,15 +205,11 @@ class Cluster:
     def _tidy(self, checkpoints: set[int]) -> None:
         """Remove the files that neither the coming sweep nor any of these checkpoints needs."""
         self.written = {sweep: shares for sweep, shares in self.written.items() if sweep in checkpoints}
-        needed = {self.job.sweep(sweep) for sweep in (*self.written, self.state.sweep)}
-        needed |= {self.job.shares(at) for at in (*self.written.values(), self.shares_at) if at is not None}
-        for path in Path(self.job.folder).glob("s*-*"):
-            if path not in needed:
-                shutil.rmtree(path, ignore_errors=True)
+        needed = {self.job.sweep(sweep).name for sweep in (*self.written, self.state.sweep)}
+        needed |= {self.job.shares(at).name for at in (*self.written.values(), self.shares_at) if at is not None}
+        remove_trees(Path(self.job.folder), r"(sweep|shares)-\d{9}", needed)
         if checkpoints <= set(self.written):  # none is left of a process before this one
-            for path in self.folder.resolve().iterdir():
-                if path != Path(self.job.folder):
-                    shutil.rmtree(path, ignore_errors=True)
+            remove_trees(self.folder, RUN, {Path(self.job.folder).name})
 
     # ---- What `run` asks for -----------------------------------------------------------------------------
 
@@ -213,7 +223,7 @@ class Cluster:
         drawn = self._shards(_words.draw, kind.factor, before)
         if _words.scale(state, job, kind.factor, drawn, needs_mass):
             self._shards(_words.finish, kind.factor, before)
-        job.sweep(before + 1).mkdir()
+        make_new(job.sweep(before + 1))
         answers = self._groups(_documents.move, kind.name, dict(options), before)
         state.sweep += 1
         if state.supervision is not None:
@@ -225,7 +235,7 @@ class Cluster:
         summary = sampler.summary([answer for part in answers for answer in part])
         del sampler  # Windows removes no file that is mapped
         if before not in self.written:
-            shutil.rmtree(job.sweep(before), ignore_errors=True)
+            remove_tree(job.sweep(before))
         return dict(summary)
 
     def learn(self, alpha: bool, beta: bool) -> None:
@@ -260,11 +270,11 @@ class Cluster:
     def keep(self, samples: Samples) -> None:
         """Keep the topics as a sample."""
         samples.add(self.state, self.counts())
-        self.job.shares(self.state.sweep).mkdir()
+        make_new(self.job.shares(self.state.sweep))
         self._groups(_documents.share, self.shares_at, self.state.sweep)
         last, self.shares_at = self.shares_at, self.state.sweep
         if last is not None and last not in self.written.values():
-            shutil.rmtree(self.job.shares(last), ignore_errors=True)
+            remove_tree(self.job.shares(last))
 
     def doc_topic(self, samples: Samples) -> NDArray[np.float32]:
         """Topic shares (D, K) of the documents: in memory, or in a file of the folder that the user gave."""
@@ -272,11 +282,10 @@ class Cluster:
         shape = (self.state.corpus.n_documents, self.state.n_topics)
         shares: NDArray[np.float32]
         if not self.temporary and shape[0]:
-            for old in self.folder.parent.glob("doc_topic-*.npy"):  # of a process before; who has it mapped keeps it
-                with contextlib.suppress(OSError):
-                    old.unlink()
+            # Of a process before; who has it mapped keeps it.
+            remove_files(self.folder.parent, rf"doc_topic-{RUN}\.npy")
             name = f"doc_topic-{Path(self.job.folder).name}.npy"
-            shares = np.lib.format.open_memmap(self.folder.parent / name, "w+", np.float32, shape)
+            shares = new_mapped_array(self.folder.parent / name, np.float32, shape)
         else:
             shares = np.zeros(shape, np.float32)
         edges = self.layout.documents

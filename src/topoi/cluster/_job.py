@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._files import writing_whole
-from topoi._safetensors import write_safetensors
+from topoi._disk.blocks import file_in_place, map_file, new_file
+from topoi._disk.safetensors import write_safetensors
+from topoi._disk.whole import writing_whole
 from topoi.corpus import Corpus
 from topoi.responses.base import Response
 
@@ -123,7 +124,7 @@ def _cut(size: NDArray[np.int64], most: int) -> NDArray[np.int64]:
 
 def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     """Write arrays to one file. Not synced: `seal` does that where a checkpoint counts on the file."""
-    with writing_whole(path, sync=False) as file:
+    with writing_whole(path, sync=False, follow=False) as file:
         write_safetensors(file, {name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
 
@@ -140,7 +141,7 @@ def read_arrays(path: Path, *names: str) -> dict[str, NDArray[Any]]:
 
 def make_shared(path: Path, n: int, dtype: Any) -> None:
     """A file with room for n numbers."""
-    with path.open("wb") as file:
+    with new_file(path) as file:
         file.truncate(n * np.dtype(dtype).itemsize)
 
 
@@ -149,7 +150,7 @@ def write_shared(path: Path, first: int, part: NDArray[Any]) -> None:
 
     Whoever runs the same task again writes the same bytes to the same place: harmless at any time.
     """
-    with path.open("r+b") as file:
+    with file_in_place(path) as file:
         file.seek(first * part.itemsize)
         file.write(np.ascontiguousarray(part).data)
 
@@ -158,4 +159,4 @@ def map_shared(path: Path, dtype: Any, shape: tuple[int, ...], mode: Any = "c") 
     """A shared array, mapped into memory. Mode "c": kernels are compiled for arrays that can be written to."""
     if 0 in shape:
         return np.zeros(shape, dtype)
-    return np.memmap(path, dtype, mode, shape=shape).view(np.ndarray)
+    return map_file(path, dtype, shape, mode)

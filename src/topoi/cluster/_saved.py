@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from pathlib import Path
 
 import numpy as np
 
+from topoi._disk.folders import check_no_links, remove_with, temporary_folder
 from topoi.corpus import Corpus
 from topoi.errors import CorpusError
 
@@ -32,14 +30,15 @@ class Saved:
         return self.copies[id(corpus)][1]
 
     def _copy(self, corpus: Corpus) -> Corpus:
-        place = self.folder or Path(tempfile.mkdtemp(prefix="topoi-corpus-"))
+        place = self.folder or temporary_folder("topoi-corpus-")
         folder = place / f"corpus-{len(self.copies)}"
+        check_no_links(folder)
         copy = _as_before(corpus, folder)
         if copy is None:
             corpus.save(folder)
             copy = Corpus.load(folder)
         if self.folder is None:
-            weakref.finalize(copy, shutil.rmtree, place, ignore_errors=True)
+            remove_with(copy, place)
         return copy
 
 

@@ -11,12 +11,12 @@ import contextlib
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from topoi._compressed import LONGEST, PIECE, compression_in, decompressed
+from topoi._disk.blocks import nameless_file
 from topoi.errors import ParameterError
 from topoi.readers._faults import Faults, fault
 
@@ -69,7 +69,7 @@ class Source:
                     file.seek(0)
                     yield file
                     return
-        with self.opened() as stream, tempfile.TemporaryFile() as copy:
+        with self.opened() as stream, nameless_file() as copy:
             while piece := stream.read(PIECE):
                 copy.write(piece)
             copy.seek(0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from topoi._files import write_whole
+from topoi._disk.whole import write_whole
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.model import check_whole

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from topoi._compressed import compressing, compression_of
-from topoi._files import writing_whole
+from topoi._disk.whole import writing_whole
 from topoi.errors import FileError, ParameterError
 
 

@@ -1,0 +1,54 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from topoi._disk.inside import opened
+
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+
+
+def new_name(name: str) -> str:
+    """A name for a file that is to become `name`, which nobody can guess; `folders.TEMPORARY` knows it again."""
+    return f".{name}.{uuid.uuid4().hex}.new"
+
+
+@contextmanager
+def writing_whole(path: str | os.PathLike[str], sync: bool = True, follow: bool = True) -> Iterator[BinaryIO]:
+    """A binary file to write to: whoever reads `path`, at any time and after any failure, finds all of it or the old.
+
+    The bytes go to a new file beside the target, thus on the same disk, which takes its place in one step when the
+    block ends without an error. Without `sync` it may be lost, or damaged, in a power cut.
+
+    A path that a user has named is followed: a link stays a link, and what is no file, as /dev/null or a named pipe, is
+    written to as it is. In a folder that is topoi's, `follow=False`: a link of that name is replaced by the file.
+    """
+    target = Path(path).resolve() if follow else Path(path)
+    if follow and target.exists() and not target.is_file() and not target.is_dir():
+        with target.open("wb") as file:
+            yield file
+        return
+    with opened(target.parent) as folder:
+        new = new_name(target.name)
+        try:
+            # Not `tempfile`, whose files only their owner may read.
+            with os.fdopen(folder.open(new, NEW), "wb") as file:
+                yield file
+                file.flush()
+                if sync:
+                    os.fsync(file.fileno())
+            folder.rename(new, target.name)
+        finally:
+            folder.remove(new)
+
+
+def write_whole(path: str | Path, data: bytes, sync: bool = True, follow: bool = True) -> None:
+    """Write `data` to a file, all of it or nothing; see `writing_whole`."""
+    with writing_whole(path, sync, follow) as file:
+        file.write(data)
