@@ -21,6 +21,7 @@ from topoi.errors import ParameterError
 from topoi.readers._faults import Faults, fault
 
 MAX_DOCUMENT = 2**26  # bytes: a file that is one endless line gets no more memory
+MAX_SKIPPED = 2**30  # bytes of a line to skip that are read in search of its end
 TOO_LONG = f"is longer than {MAX_DOCUMENT >> 20} MiB, too long for one document. Cut it into smaller ones."
 
 _MARKS = [  # UTF-32 first: its mark begins with that of UTF-16
@@ -104,9 +105,13 @@ class Source:
             elif len(line) < MAX_DOCUMENT:
                 yield number, line  # the last one
             else:
-                while (line := stream.readline(PIECE)) and not line.endswith(b"\n"):
-                    pass
                 faults.document(self.name, f"the line {TOO_LONG}", line=number)
+                for _ in range(MAX_SKIPPED // PIECE):
+                    if not (line := stream.readline(PIECE)) or line.endswith(b"\n"):
+                        break
+                else:
+                    what = f"the line has no end in {MAX_SKIPPED >> 20} MiB; this is not a file of lines."
+                    raise fault(self.name, what, line=number)
 
     def whole(self) -> str:
         """All of it as one text."""

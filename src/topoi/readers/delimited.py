@@ -1,7 +1,8 @@
 """CSV and TSV. The first line names the columns, unless the option header says no: then they are '1', '2', ….
 
 A quote that is not closed swallows lines. When such a record turns out broken, only its first line is: the reader goes
-back to the second.
+back to the second. A record that begins among the swallowed lines and is open at the end of its line would run into the
+same end, so it is broken too and not followed again: no line is read more than three times, however many are broken.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 from topoi.errors import ParameterError
 from topoi.readers._request import Documents, Request
 from topoi.readers._source import MAX_DOCUMENT
+
+UNCLOSED = "unexpected end of data"  # what Python's parser says of an open quote
 
 
 def documents(request: Request) -> Documents:
@@ -68,11 +71,14 @@ class _Lines:
         self._again: deque[tuple[int, str]] = deque()
         self._record: list[tuple[int, str]] = []
         self._size = 0
+        self._dead_end = 0  # the last line of the last record that was broken
 
     def __iter__(self) -> _Lines:
         return self
 
     def __next__(self) -> str:
+        if self._record and self._again and self._again[0][0] <= self._dead_end:
+            raise csv.Error(UNCLOSED)
         number, line = self._again.popleft() if self._again else next(self._lines)
         self._record.append((number, line))
         self._size += len(line)
@@ -93,6 +99,7 @@ class _Lines:
     def go_back(self) -> None:
         """Read again what the last record held after its first line."""
         self._again.extendleft(reversed(self._record[1:]))
+        self._dead_end = max(self._dead_end, self._record[-1][0]) if self._record else self._dead_end
 
 
 def _records(request: Request, lines: _Lines, delimiter: str) -> Iterator[list[str]]:
@@ -126,7 +133,7 @@ def _again(first: list[str], records: Iterator[list[str]]) -> Iterator[list[str]
 
 def _what_is_wrong(error: csv.Error) -> str:
     what = str(error)
-    if "unexpected end of data" in what:
+    if UNCLOSED in what:
         return "the quote that opens a field here is never closed. Close it, or read quotes as text: quotes=False."
     if "expected after" in what:
         what = 'a quoted field goes on after its quote. Close it, double a quote inside it, as in "say ""yes""",'

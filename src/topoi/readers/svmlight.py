@@ -17,7 +17,7 @@ from topoi.readers._request import Request, short
 _PAIRS = re.compile(r"\s*(?:[0-9]{1,18}:[0-9]{1,18}(?:\s+|\Z))*", re.ASCII)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}(?:\.0*)?", re.ASCII)
 _INDEX = re.compile(r"[0-9]{1,18}", re.ASCII)
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
 Row = tuple[list[int], list[int], Any]  # columns from 0, counts, label
 
