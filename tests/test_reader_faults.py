@@ -203,7 +203,7 @@ def test_another_delimiter():
         ('{"text": "x", "label": 1.5}', "'label': the label is 1.5; labels are strings or whole numbers. To predict"),
         ('{"text": "x", "label": {}}', "'label': the label is a dict"),
         ('{"text": "x", "label": ["a", null]}', "the labels hold None"),
-        ("[" * 100_000, "line 2: the JSON is nested too deeply"),
+        ("[" * 100_000, "line 2: the JSON is nested more than 100 deep"),
         ('{"text": "x", "n": ' + "9" * 5000 + "}", "line 2: this is not JSON"),
     ],
 )

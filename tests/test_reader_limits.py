@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 
 import pytest
+from cli_files import call
 from reader_files import error_of, read
 
-from topoi.errors import FileError
+from topoi.errors import FileError, ParameterError
 from topoi.readers import _source, delimited, read_documents
 
 
@@ -72,3 +73,42 @@ def test_a_good_record_after_swallowed_lines_is_kept():
 def test_a_count_of_many_digits_is_refused_without_backtracking():
     # With `[0-9]+\\.?[0-9]*` a digit can be read in two ways, and this would take hours.
     assert "counts are whole numbers" in error_of("1 1:" + "1" * 2_000_000 + "x", format="svmlight")
+
+
+def test_an_empty_name_is_not_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("one two", "utf-8")
+    with pytest.raises(ParameterError, match="source: is an empty string"):
+        read_documents("")
+    with pytest.raises(ParameterError, match="source: is an empty string"):
+        read_documents(tmp_path, vocabulary="")
+    for command in (("fit", ""), ("convert", "", "x.jsonl"), ("fit", tmp_path, "-o", ""), ("resume", "")):
+        result = call(*command)
+        assert result.exit_code == 2, command
+        assert len(result.stderr.splitlines()) == 1
+    for command in (("info", ""), ("topics", ""), ("topics", "a\0b"), ("predict", "", "a.txt")):
+        assert "is not the name of a folder" in call(*command).stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_links_that_lead_out_of_a_folder_are_not_followed(tmp_path):
+    folder, secret = tmp_path / "folder", tmp_path / "secret"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a.txt").write_text("one two", "utf-8")
+    secret.mkdir()
+    (secret / "key").write_text("password", "utf-8")
+    try:
+        (folder / "sub" / "inside").symlink_to("../a.txt")
+        (folder / "b.txt").symlink_to(secret / "key")
+        (folder / "c.txt").symlink_to("../secret/key")
+        (folder / "d").symlink_to(secret)
+    except OSError:
+        pytest.skip("links need a privilege here")
+    with pytest.raises(FileError, match=r"b\.txt: is a link that leads out of the folder"):
+        read_documents(folder)
+    data = read_documents(folder, on_error="skip")
+    assert (data.ids.tolist(), data.n_skipped) == (["a.txt", "sub/inside"], 2)
+    assert "password" not in data.corpus.vocabulary
+    through = tmp_path / "link to the folder"
+    through.symlink_to(folder)  # what the user names is the user's choice
+    assert len(read_documents(through, on_error="skip")) == 2

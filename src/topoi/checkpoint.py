@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi import store
+from topoi import _json, store
 from topoi._disk.folders import make_folder, make_inside, remove_file, rename
 from topoi._disk.locks import locked
 from topoi._disk.whole import write_whole
@@ -90,7 +90,7 @@ class Checkpoints:
     def _seed(self, drawn: int) -> int:
         path = Path(self.folder).resolve() / "seed.json"
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = _json.read(path)
         except FileNotFoundError:
             found = drawn
             try:
@@ -99,7 +99,7 @@ class Checkpoints:
                 raise CheckpointError(f"cannot write {path} ({error})") from error
         except (OSError, ValueError):
             found = None
-        if not isinstance(found, int):
+        if type(found) is not int or not 0 <= found < 2**32:
             raise ParameterError("checkpoint", f"{path} is damaged; remove the folder to begin anew")
         return found
 

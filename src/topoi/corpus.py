@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from topoi import _json
 from topoi._disk.blocks import new_file
 from topoi._disk.folders import replacing
 from topoi._validate import (
@@ -42,6 +43,7 @@ T = TypeVar("T", bound=np.generic)
 
 FORMAT_VERSION = 1
 FILES = {"corpus.json", "words.npy", "doc_ptr.npy", "vocabulary.json"}
+MAX_VOCABULARY = 2**32  # bytes of its file
 WORD_COST = 16  # what a word costs beside its tokens, in tokens, when the vocabulary is cut into blocks
 
 
@@ -125,7 +127,7 @@ class Corpus:
         """The corpus saved in `folder`; with `mmap`, its tokens stay on disk and are read when needed."""
         folder = Path(folder)
         try:
-            header = json.loads((folder / "corpus.json").read_text("utf-8"))
+            header = _json.read(folder / "corpus.json")
             version, n_words = header["version"], operator.index(header["n_words"])
             if version != FORMAT_VERSION:
                 raise CorpusError(f"its format is version {version!r}; this topoi reads version {FORMAT_VERSION}.")
@@ -135,7 +137,7 @@ class Corpus:
             )
             vocabulary = None
             if header["has_vocabulary"]:
-                vocabulary = json.loads((folder / "vocabulary.json").read_text("utf-8"))
+                vocabulary = _json.read(folder / "vocabulary.json", MAX_VOCABULARY)
             corpus = cls(words, doc_ptr, n_words, vocabulary)
         except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
             raise CorpusError(f"{folder} is not a saved corpus, or is damaged: {error}") from error

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from topoi import _json
 from topoi._version import __version__
 from topoi.errors import FileError
 
@@ -80,11 +81,18 @@ class Model:
         return target_of(self.estimator, self.labels or None).tasks
 
 
+def named(path: str) -> Path:
+    """The folder or file that was named; an empty name, which is the current folder to a Path, is an error."""
+    if not path or "\0" in path:
+        raise FileError(f"{path!r} is not the name of a folder; name that of the model.", path)
+    return Path(path)
+
+
 def open_model(path: str) -> Model:
     """A model from its folder, or from a file that an estimator's `save` wrote."""
     import topoi
 
-    place = Path(path)
+    place = named(path)
     if place.is_file():
         return Model(place, topoi.load(place))
     about = read_about(place)
@@ -105,8 +113,8 @@ def read_about(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise FileError(f"{folder}: is not the folder of a whole model: it has no {ABOUT}. Fit it again.", str(folder))
     try:
-        about = json.loads(path.read_text("utf-8"))
-    except (ValueError, RecursionError) as error:
+        about = _json.read(path)
+    except ValueError as error:
         raise FileError(f"{path}: is damaged: {error}. {AGAIN}", str(path)) from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise FileError(f"{path}: is not about a model of topoi.", str(path))
@@ -119,11 +127,16 @@ def read_about(folder: Path) -> dict[str, Any]:
             raise FileError(f"{path}: has no {name!r}. {AGAIN}", str(path))
     if not all(type(about["counts"].get(name)) is int for name in ("documents", "learned_from", "words", "tokens")):
         raise FileError(f"{path}: does not count the documents. {AGAIN}", str(path))
+    share, seed, names = about["held_out"].get("share"), about["settings"].get("seed"), about["labels"].get("names")
+    if type(share) not in (float, int) or not 0 <= share < 1 or type(seed) is not int:
+        raise FileError(f"{path}: does not say which documents were kept out. {AGAIN}", str(path))
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, str | int) for name in names)):
+        raise FileError(f"{path}: the names of the labels are {names!r:.60}, which cannot be. {AGAIN}", str(path))
     reading = about["reading"]
     for name, value in reading.items():
         if name not in READING or not (value is None or type(value) is READING[name]):
             raise FileError(
-                f"{path}: reading has {name!r}: {value!r}, which cannot be. Fit the model again.", str(path)
+                f"{path}: reading has {name!r}: {value!r:.60}, which cannot be. Fit the model again.", str(path)
             )
     return about
 
@@ -134,7 +147,7 @@ def new_folder(path: str, force: bool) -> Iterator[Path]:
     from topoi._disk.folders import make_folder, remove_empty
     from topoi._disk.locks import check_free
 
-    folder = Path(path)
+    folder = named(path)
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{folder}: is a file; -o names the folder of the model.", path)
     made = not folder.exists()

@@ -10,6 +10,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, get_type_hints
 
+from topoi import _json
 from topoi.cli._folder import ABOUT, CHECKPOINTS, READING, UNFINISHED, forget
 from topoi.cli._reading import Reading
 from topoi.cli._settings import Settings
@@ -67,7 +68,7 @@ def read_order(folder: Path) -> Order:
         done = "its fit is finished" if (folder / ABOUT).is_file() else "there is no fit in it"
         raise FileError(f"{folder}: has nothing to go on with: {done}.", str(folder))
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = _json.read(path)
         settings, reading = found["settings"], found["reading"]
         for name, value in reading.items():
             if not (value is None or type(value) is READING[name]):
@@ -84,5 +85,5 @@ def read_order(folder: Path) -> Order:
             raise ValueError("it does not say what to read")
         hold_out, seconds = map(float, numbers)
         return Order(source, Reading(**reading), Settings(**settings), hold_out, seconds, started_in)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise FileError(f"{path}: is damaged ({error}); begin anew: topoi fit … --force", str(path)) from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli._app import INTERRUPTED, console, note, print_json, waiting
-from topoi.cli._folder import Model, forget, new_folder, only_we, save_about, save_model
+from topoi.cli._folder import Model, forget, named, new_folder, only_we, save_about, save_model
 from topoi.cli._order import Order, begin, can_resume, read_order
 from topoi.cli._outcome import Speed, counts, outcome
 from topoi.cli._reading import Reading, format_name, read
@@ -82,7 +82,7 @@ def resume(
       topoi fit posts.csv --text body --topics 200 --sweeps 1000 -o model     (killed)
       topoi resume model
     """
-    folder = Path(model)
+    folder = named(model)
     read_order(folder)  # there is something to go on with
     with only_we(folder):
         _go_on(read_order(folder), folder, dask, json, quiet)

@@ -70,9 +70,9 @@ def _print_samplers(samplers: list[dict[str, Any]]) -> None:
 
 def _about_model(path: str, json: bool) -> None:
     """What `topoi.json` says; the estimator itself is not loaded."""
-    from topoi.cli._folder import ESTIMATOR, read_about
+    from topoi.cli._folder import ESTIMATOR, named, read_about
 
-    about = read_about(Path(path))
+    about = read_about(named(path))
     if json:
         print_json(about)
         return

@@ -42,6 +42,8 @@ class Source:
         if isinstance(source, str) and source == "-":
             self._stream, self.name = sys.stdin.buffer, "standard input"
         elif isinstance(source, str | os.PathLike):
+            if not os.fspath(source):  # to a Path, this is the current folder
+                raise ParameterError("source", "is an empty string; name a file or a folder")
             self.path = Path(os.fsdecode(source))
             self.name = str(self.path)
         else:

@@ -1,6 +1,8 @@
 """A folder of text files, a document each. The subfolder is the label, the path within the folder the id.
 
-Files are read in order of their paths, the same on every system. Names that begin with a dot are left out.
+Files are read in order of their paths, the same on every system. Names that begin with a dot are left out. A symbolic
+link to a folder is not followed; one to a file is, unless it leads out of the folder: then it is a document that cannot
+be read, since whoever made the folder would otherwise choose which files of the reader's are taken for documents.
 """
 
 from __future__ import annotations
@@ -21,8 +23,12 @@ def documents(request: Request) -> Documents:
     root = request.source.path
     if root is None or not root.is_dir():
         raise fault(request.name, "is not a folder.")
+    real_root = os.path.realpath(root)
     for parts in sorted(_files(root)):
         path = root.joinpath(*parts)
+        if path.is_symlink() and os.path.commonpath([real_root, os.path.realpath(path)]) != real_root:
+            request.faults.document(str(path), "is a link that leads out of the folder; copy the file itself there.")
+            continue
         try:
             text = Source(path, request.source.encoding).whole()
         except FileError as error:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from topoi import _json
 from topoi.readers._faults import fault
 from topoi.readers._request import TEXT_COLUMNS, Documents, Request, listed, short
 
 
 def documents(request: Request) -> Documents:
     """Every object."""
-    faults, name, loads = request.faults, request.name, json.loads
+    faults, name, parse = request.faults, request.name, _json.parse
     text_key, answer_key, id_key = request.text, request.answer, request.id
     answer_seen = id_seen = False
     keys: list[str] = []
@@ -20,8 +20,8 @@ def documents(request: Request) -> Documents:
         if not line or line.isspace():
             continue
         try:
-            record = loads(line)
-        except (ValueError, RecursionError) as error:
+            record = parse(line)
+        except ValueError as error:
             faults.document(name, _what_is_wrong(error, line), line=number, column=getattr(error, "colno", None))
             continue
         if type(record) is not dict:
@@ -61,9 +61,9 @@ def documents(request: Request) -> Documents:
             raise fault(name, f"no object has the key {key!r}; the first has {listed(keys)}.")
 
 
-def _what_is_wrong(error: ValueError | RecursionError, line: str) -> str:
-    if isinstance(error, RecursionError):
-        return "the JSON is nested too deeply."
+def _what_is_wrong(error: ValueError, line: str) -> str:
+    if isinstance(error, _json.JSONError):
+        return str(error)
     if line.strip() in ("[", "{"):
         return "the JSON goes on in the next line; each line must be an object: jq -c '.[]' makes them of an array."
     return f"this is not JSON: {getattr(error, 'msg', error)}. Each line must be one object."
