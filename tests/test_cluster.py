@@ -27,7 +27,6 @@ from topoi import LDA, Checkpoints, Corpus, MedLDAClassifier, MedLDARegressor, P
 from topoi.checkpoint import CheckpointWarning
 from topoi.cluster import EngineError, _counts, _views, _words, _workers
 from topoi.cluster._job import Job, Layout
-from topoi.cluster._workers import checked
 from topoi.samplers import SAMPLERS
 from topoi.saved import StoredEstimator
 from topoi.spectra import document_spectrum, merge
@@ -354,16 +353,6 @@ def test_nobody_there(monkeypatch):
     monkeypatch.setattr(_workers, "PATIENCE", 2.0)
     with pytest.raises(EngineError, match=r"there is no Dask scheduler at tcp://127\.0\.0\.1:9"):
         LDA(**QUICK, engine="tcp://127.0.0.1:9").fit(X)
-
-
-def test_workers_that_cannot_help(tmp_path):
-    job = Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", topoi._jit.source_stamp())
-    assert checked(lambda *given: given[1], job, 7) == 7
-    gone = tmp_path / "gone"
-    with pytest.raises(EngineError, match=r"does not see .*gone.*checkpoint=folder.*disk that all workers share"):
-        checked(print, Job(str(gone), str(tmp_path), 1, 1, 0, "float32", job.stamp))
-    with pytest.raises(EngineError, match="another version of topoi"):
-        checked(print, Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", "x"))
 
 
 def test_a_cluster_that_gives_up(tmp_path):

@@ -31,11 +31,12 @@ from topoi._disk.folders import (
     remove_with,
     temporary_folder,
 )
-from topoi._jit import source_stamp
 from topoi._simd import LANES
 from topoi.checkpoint import Journal, Point
 from topoi.cluster import _documents, _words
+from topoi.cluster._faults import with_files
 from topoi.cluster._job import Job, Layout, read_arrays, write_arrays
+from topoi.cluster._stamp import code_stamp
 from topoi.cluster._views import group_corpus
 from topoi.cluster._weights import weigh
 from topoi.cluster._workers import Workers
@@ -90,7 +91,7 @@ class Cluster:
             }  # fmt: skip
         self.job = Job(
             str(self.folder / uuid.uuid4().hex[:12]), str(state.corpus.folder), state.corpus.n_words,
-            state.n_topics, state.seed, np.dtype(state.real).name, source_stamp(), **responses,
+            state.n_topics, state.seed, np.dtype(state.real).name, code_stamp(), **responses,
         )  # fmt: skip
         weakref.finalize(self, group_corpus.forget, self.job.folder)
         self.begun = False
@@ -134,6 +135,7 @@ class Cluster:
                     np.save(file, array)
         self._publish()
 
+    @with_files
     def begin(self) -> None:
         """Draw the first topics, unless that is done."""
         if self.begun:
@@ -142,6 +144,7 @@ class Cluster:
         self._groups(_documents.begin)
         self._add_up()
 
+    @with_files
     def resume(self, journal: Journal, samples: Samples, trace: Trace) -> None:
         """Go to the last checkpoint, if there is one."""
         point = journal.resume(self.state, samples, trace, self._check)
@@ -193,6 +196,7 @@ class Cluster:
     def _line(self, file: Path, digest: str) -> str:
         return f"{file.relative_to(self.folder).as_posix()} {digest}"
 
+    @with_files
     def checkpoint(self, journal: Journal, samples: Samples, trace: Trace) -> None:
         """Write a checkpoint: digests of the files of this sweep, and all that the driver has."""
         self.begin()
@@ -213,6 +217,7 @@ class Cluster:
 
     # ---- What `run` asks for -----------------------------------------------------------------------------
 
+    @with_files
     def sweep(self, kind: type[Sampler], options: Mapping[str, Any]) -> dict[str, float]:
         """Move every token once."""
         self.begin()
@@ -238,6 +243,7 @@ class Cluster:
             remove_tree(job.sweep(before))
         return dict(summary)
 
+    @with_files
     def learn(self, alpha: bool, beta: bool) -> None:
         """Learn priors from the topics."""
         if alpha:
@@ -246,6 +252,7 @@ class Cluster:
             self.state.beta = beta_of(self.state, *self._tally())
         self._publish()
 
+    @with_files
     def log_joint(self) -> float:
         """log p(words, topics | α, β)."""
         parts = self._groups(_documents.logs, self.state.sweep)
@@ -259,6 +266,7 @@ class Cluster:
             self.tallied = (self.state.sweep, merge([part[0] for part in parts]), n_k)
         return self.tallied[1:]
 
+    @with_files
     def counts(self) -> sparse.csr_array:
         """Word–topic counts (V, K)."""
         self.begin()
@@ -267,6 +275,7 @@ class Cluster:
         data, indices = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
         return sparse.csr_array((data, indices, indptr), shape=(self.job.n_words, self.job.n_topics))
 
+    @with_files
     def keep(self, samples: Samples) -> None:
         """Keep the topics as a sample."""
         samples.add(self.state, self.counts())
@@ -276,6 +285,7 @@ class Cluster:
         if last is not None and last not in self.written.values():
             remove_tree(self.job.shares(last))
 
+    @with_files
     def doc_topic(self, samples: Samples) -> NDArray[np.float32]:
         """Topic shares (D, K) of the documents: in memory, or in a file of the folder that the user gave."""
         self.begin()
@@ -295,6 +305,7 @@ class Cluster:
             shares[edges[group] : edges[group + 1]] = sums / np.float32(samples.n)
         return shares
 
+    @with_files
     def topics(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """The topics of the tokens of some documents."""
         ptr, edges = self.state.corpus.doc_ptr, self.layout.documents

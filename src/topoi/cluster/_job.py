@@ -45,7 +45,7 @@ class Job:
     n_topics: int
     seed: int
     real: str
-    stamp: str  # of the source of the kernels
+    stamp: str  # of the code that the driver runs
     response: Response | None = None
     nu: float = 1.0
     n_gibbs: int = 2

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._simd import pad
+from topoi.cluster._faults import EngineError
 from topoi.cluster._job import Job, Layout, read_arrays
-from topoi.cluster._workers import EngineError
 from topoi.corpus import Corpus
 from topoi.state import State, topic_dtype
 from topoi.supervision import Supervision

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import functools
-import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from topoi._jit import source_stamp
 from topoi._pool import Pool
+from topoi.cluster._faults import AGAIN, EngineError, file_fault, missing_folder, place
 from topoi.cluster._job import Job
-from topoi.errors import ParameterError, TopoiError
+from topoi.cluster._stamp import code_stamp
+from topoi.errors import ParameterError
 
 R = TypeVar("R")
 PATIENCE = 60.0  # seconds to wait for the first worker
 CHOICES = 'None, "blocks", a Dask Client, or the address of a Dask scheduler such as "tcp://host:8786"'
 #: What Dask raises when it gives up: a task has cost several workers (too little memory?), or the scheduler has gone.
 LOST = ("KilledWorker", "FutureCancelledError", "CancelledError")
-AGAIN = "with fit(…, checkpoint=folder) the same call goes on from the last checkpoint"
-
-
-class EngineError(TopoiError, RuntimeError):
-    """Tasks of a run that cannot be done."""
 
 
 class Workers(Protocol):
@@ -34,26 +28,18 @@ class Workers(Protocol):
 
 
 def checked(task: Callable[..., R], job: Job, *arguments: Any) -> R:
-    """Run a task where it can be run: with the same kernels, and with the folder of the run in sight."""
-    if source_stamp() != job.stamp:
+    """Run a task where it can be run: with the same code, and with the folder of the run in sight."""
+    if code_stamp() != job.stamp:
         raise EngineError(
-            f"the worker on {socket.gethostname()} has another version of topoi than the driver; install the same one"
+            f"the worker {place()} runs other code than the driver, and would draw other topics: it has "
+            f"{code_stamp()}; the driver has {job.stamp}. Install the same there, and start the worker anew"
         )
-    if not Path(job.folder).is_dir() or not Path(job.corpus).is_dir():
-        raise EngineError(unseen(job, socket.gethostname()))
+    if gone := missing_folder(job):
+        raise gone
     try:
         return task(job, *arguments)
     except OSError as error:
-        raise EngineError(f"{task.__name__} failed on {socket.gethostname()}: {error}") from error
-
-
-def unseen(job: Job, host: str) -> str:
-    """What to do about a worker that does not see the files."""
-    return (
-        f"the worker on {host} does not see {job.folder} or {job.corpus}; fit(…, checkpoint=folder), or -o on the "
-        "command line, names a folder for the run, which must be on a disk that all workers share, as must a corpus "
-        "that is given by its folder"
-    )
+        raise file_fault(job, task.__name__, error) from error
 
 
 class Threads:

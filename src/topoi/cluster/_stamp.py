@@ -1,0 +1,65 @@
+"""What a process runs: the source of this package and the versions that its bytes depend on.
+
+A task draws the same numbers everywhere only where the same code runs. A version number does not tell: two checkouts
+have the same one. So the stamp has every module of the package, whether a task is known to import it or not: a hash of
+what tasks need today would miss what they need tomorrow.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from topoi._version import __version__
+
+#: Packages whose code draws or adds up numbers in a task.
+DEPENDENCIES = ("numpy", "numba", "llvmlite", "scipy")
+HEADER = 16  # bytes of a .pyc that tell the age of its source
+
+
+@functools.cache
+def code_stamp() -> str:
+    """What this process runs, in words: compared by workers with what the driver has, and shown where they differ.
+
+    Made once in a process. A worker imports topoi with its first task and makes the stamp then, so that it tells of the
+    code that was imported, whatever is edited later.
+    """
+    python = ".".join(map(str, sys.version_info[:2]))
+    packages = ", ".join(f"{name} {_version(name)}" for name in DEPENDENCIES)
+    return f"topoi {__version__} (source {source_digest(files('topoi'))}), Python {python}, {packages}"
+
+
+def source_digest(package: Traversable) -> str:
+    """A hash of all modules in a folder or an archive; how lines end, which Git may change, does not count."""
+    digest = hashlib.blake2b(digest_size=8)
+    for name, data in sorted(_modules(package)):
+        for part in (name.encode(), data):
+            digest.update(len(part).to_bytes(8, "little"))
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _modules(folder: Traversable, within: str = "") -> Iterator[tuple[str, bytes]]:
+    """The modules of a folder and of the folders in it: their source, or their code where that is all there is."""
+    inside = list(folder.iterdir())
+    sources = {item.name for item in inside if item.name.endswith(".py")}
+    for item in inside:
+        name = f"{within}{item.name}"
+        if item.name in sources:
+            yield name, item.read_bytes().replace(b"\r\n", b"\n")
+        elif item.name.endswith(".pyc") and item.name[:-1] not in sources:
+            yield name, item.read_bytes()[HEADER:]
+        elif item.is_dir() and item.name != "__pycache__":
+            yield from _modules(item, f"{name}/")
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # an archive without metadata
+        return "?"
