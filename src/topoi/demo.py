@@ -149,15 +149,14 @@ def show(result: Fit, documents: Documents, console: Console) -> None:
     train, lda = documents.train, result.lda
     rate = train.n_tokens * lda.n_sweeps_ / result.seconds
     console.print(
-        f"{train.n_tokens:,} tokens, {lda.n_sweeps_} sweeps in {result.seconds:.1f} s: {rate / 1e6:.1f} M tokens/s.",
-        highlight=False,
+        f"{train.n_tokens:,} tokens, {lda.n_sweeps_} sweeps in {result.seconds:.1f} s: {rate / 1e6:.1f} M tokens/s."
     )
     if documents.test.n_tokens:
         topics, unigram = lda.perplexity(documents.test), unigram_completion(train, documents.test).perplexity
         console.print(
             f"Perplexity (lower is better) of {documents.test.n_documents} held-out documents: "
             f"[bold]{topics:,.0f}[/bold]; unigram: {unigram:,.0f}.",
-            highlight=False,
+            markup=True,
         )
 
 
@@ -204,7 +203,7 @@ def show_labels(result: Labelled, console: Console) -> None:
         f"\nPredicting the module of a docstring (MedLDA, {len(classifier.classes_)} modules, {result.seconds:.1f} s): "
         f"[bold]{result.accuracy:.0%}[/bold] of {result.test.n_documents} held-out docstrings right; "
         f"always guessing the commonest module: {result.guess:.0%}.",
-        highlight=False,
+        markup=True,
     )
     table = Table(box=SIMPLE_HEAD, pad_edge=False, width=min(console.width, 120))
     table.add_column("module", style="green")
@@ -215,7 +214,7 @@ def show_labels(result: Labelled, console: Console) -> None:
         best = int(weight.argmax())
         table.add_row(str(label), f"{weight[best]:+.1f}", " ".join(words[best]))
     console.print(table)
-    console.print(*explanation(result), sep="\n", highlight=False)
+    console.print(*explanation(result), sep="\n", markup=True)
 
 
 def explanation(result: Labelled) -> list[str]:
@@ -250,17 +249,16 @@ def run(n_topics: int, n_sweeps: int, seed: int, n_jobs: int, console: Console, 
     modules = len(set(documents.labels))
     log.print(
         f"{train.n_documents:,} docstrings of {modules} modules ({documents.test.n_documents} more held out): "
-        f"{train.n_tokens:,} tokens, {train.n_words:,} words",
-        highlight=False,
+        f"{train.n_tokens:,} tokens, {train.n_words:,} words"
     )
     start = time.perf_counter()
     with log.status("getting the kernels ready (a first run compiles them, once) …"):
         compile_kernels(documents, n_topics)
     if time.perf_counter() - start > LONG:
-        log.print(f"kernels compiled, once, in {time.perf_counter() - start:.0f} s", highlight=False)
+        log.print(f"kernels compiled, once, in {time.perf_counter() - start:.0f} s")
     result = fit(documents, n_topics, n_sweeps, seed, n_jobs)
     if result.warning:
-        log.print(result.warning, style="yellow", markup=False, highlight=False)
+        log.print(result.warning, style="yellow")
     show(result, documents, console)
     if result.warning:
         return False

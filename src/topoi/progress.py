@@ -25,7 +25,7 @@ def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
     console = Console(stderr=True)
     narrow = console.width < WIDE
     bar = Bar(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]:.1f} M/s" if narrow else "{task.fields[rate]:.1f} M tokens/s"),

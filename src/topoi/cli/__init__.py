@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import traceback
+import warnings
 from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from topoi import __version__
+from topoi._terminal import harmless
 from topoi.cli import convert, demo, evaluate, explain, export, fit, info, predict, report, topics, transform, warmup
 from topoi.cli._app import app
 from topoi.cli._groups import described, grouped
@@ -26,6 +29,8 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Files": (convert.convert, export.export),
     "This machine": (warmup.warmup,),
 }
+
+OUR_FAULT = "This is a fault of topoi itself: please report it, with the lines above and the command that you gave."
 
 __all__ = ["app", "main"]
 
@@ -66,4 +71,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a character shows a question mark
         with contextlib.suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    app(prog_name="topoi")  # by whatever name it was started: `python -m topoi`, topoi.exe
+    show = warnings.formatwarning
+    warnings.formatwarning = lambda *given, **more: harmless(show(*given, **more))
+    try:
+        app(prog_name="topoi")  # by whatever name it was started: `python -m topoi`, topoi.exe
+    except Exception:  # a fault of ours; its message may quote a file
+        typer.echo(harmless(traceback.format_exc()) + OUR_FAULT, err=True)
+        sys.exit(1)

@@ -14,24 +14,42 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
+from topoi._terminal import harmless
 from topoi.cli._messages import in_options
 from topoi.errors import FileError, TopoiError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from topoi.cli._console import Console
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 PIPE_WIDTH = 100  # columns where there is no terminal to ask
 
 
+@contextlib.contextmanager
+def _harmless_usage() -> Iterator[None]:
+    """Usage errors are printed by typer; they quote arguments, which may be names of files (`topoi topics *`)."""
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):
+            error.message = harmless(str(error.message))  # type: ignore[attr-defined]
+        raise
+
+
 class Commands(TyperGroup):
     """All commands: errors that users can mend are one line, and a reader that has enough is no error."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Find the command in the arguments."""
+        with _harmless_usage():
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
         try:
-            result = super().invoke(ctx)
+            with _harmless_usage():
+                result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:  # as by `| head`
             _leave_pipe()
@@ -56,7 +74,7 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     add_completion=True,
-    pretty_exceptions_show_locals=False,
+    pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
 
@@ -69,20 +87,20 @@ def _leave_pipe() -> None:
 
 def console(stderr: bool = False, quiet: bool = False) -> Console:
     """Where to print to; results go to standard output, all else to standard error."""
-    from rich.console import Console
+    from topoi.cli._console import Console
 
     terminal = (sys.stderr if stderr else sys.stdout).isatty()
-    return Console(stderr=stderr, width=None if terminal else PIPE_WIDTH, quiet=quiet, highlight=False)
+    return Console(stderr=stderr, width=None if terminal else PIPE_WIDTH, quiet=quiet)
 
 
 def complain(message: str) -> None:
     """Print what is wrong."""
-    console(stderr=True).print(f"Error: {message}", style="red", markup=False, soft_wrap=True)
+    console(stderr=True).print(f"Error: {message}", style="red", soft_wrap=True)
 
 
 def note(message: str, quiet: bool = False) -> None:
     """Print a remark to standard error."""
-    console(stderr=True, quiet=quiet).print(message, style="yellow", markup=False, soft_wrap=True)
+    console(stderr=True, quiet=quiet).print(message, style="yellow", soft_wrap=True)
 
 
 @contextlib.contextmanager

@@ -72,7 +72,7 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
     lines += [f"{about['labels']['unlabelled']:,} without a label"] if _some_unlabelled(about) else []
     out.print("; ".join(lines) + ".", soft_wrap=True)
     if n["skipped"]:
-        out.print(f"{n['skipped']:,} documents could not be read; the first: {data.skipped[0]}", markup=False)
+        out.print(f"{n['skipped']:,} documents could not be read; the first: {data.skipped[0]}")
     ended = {"finished": "", "time": " (stopped: time is up)", "converged": " (converged)"}
     speed = f"{about['tokens_per_second'] / 1e6:.2g} M tokens/s"
     joint = "" if about["log_joint"] is None else f"; log joint {about['log_joint']:,.0f}"
@@ -91,7 +91,7 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
         out.print(f"… and {len(rows) - SHOWN} more.", style="dim")
     if _many_function_words(rows[:SHOWN]):
         out.print("Many of these are function words of English: try --stop-words english.", style="yellow")
-    out.print("Next:", *(f"  {command}" for command in _next(model)), sep="\n", markup=False, soft_wrap=True)
+    out.print("Next:", *(f"  {command}" for command in _next(model)), sep="\n", soft_wrap=True)
 
 
 def _many_function_words(rows: list[dict[str, Any]]) -> bool:

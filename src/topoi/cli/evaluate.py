@@ -73,7 +73,6 @@ def evaluate(
 
 def _print(found: dict[str, Any], n_documents: int) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
     from rich.table import Table
 
     out = console()
@@ -92,5 +91,5 @@ def _print(found: dict[str, Any], n_documents: int) -> None:
         for number, column in enumerate(rows[0]):
             table.add_column(column, justify="right" if number else "left")
         for row in rows:
-            table.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else escape(str(cell)) for cell in row.values()))
+            table.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row.values()))
         out.print(table)

@@ -77,7 +77,7 @@ def explain(
         print_json({"model": model, "predicted": predicted, "words_known": corpus.n_tokens, "reasons": found})
         return
     out = console()
-    out.print(f"Predicted: {_shown(predicted)} ({corpus.n_tokens} words known).", markup=False)
+    out.print(f"Predicted: {_shown(predicted)} ({corpus.n_tokens} words known).")
     best = sorted(found, key=lambda reason: -reason["score"])
     for reason in best[:MOST_LABELS]:
         _print(reason, opened.kind == "target", out)
@@ -104,7 +104,7 @@ def _print(reason: dict[str, Any], number: bool, out: Console) -> None:
 
     unit = "standard deviations from the mean" if number else "score"
     out.print()
-    out.print(f"{reason['label']}: {unit} {reason['score']:+.2f}", style="bold", markup=False)
+    out.print(f"{reason['label']}: {unit} {reason['score']:+.2f}", style="bold")
     table = Table.grid(padding=(0, 1))
     rows = [(f"topic {part['topic']}", part["contribution"], " ".join(part["words"])) for part in reason["topics"]]
     rows += [(part["word"], part["contribution"], "") for part in reason["words"]]

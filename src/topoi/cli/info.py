@@ -41,12 +41,11 @@ def info(
 
 
 def _print_facts(facts: dict[str, Any]) -> None:
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2))
     for name, value in facts.items():
-        table.add_row(escape(str(name)), escape(str(value)))
+        table.add_row(str(name), str(value))
     console().print(table)
 
 

@@ -85,7 +85,6 @@ def topic_rows(model: Model, n_words: int) -> list[dict[str, Any]]:
 def topic_table(model: Model, rows: list[dict[str, Any]], out: Console) -> Table:
     """Topics as a table for people."""
     from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, width=min(out.width, 120))
@@ -95,9 +94,9 @@ def topic_table(model: Model, rows: list[dict[str, Any]], out: Console) -> Table
     if model.kind is not None:
         table.add_column("raises or lowers" if model.kind == "target" else "speaks for, against", ratio=2)
     for row in rows:
-        cells = [str(row["topic"]), f"{row['share']:.1%}", escape(" ".join(word["word"] for word in row["words"]))]
+        cells = [str(row["topic"]), f"{row['share']:.1%}", " ".join(word["word"] for word in row["words"])]
         if model.kind is not None:
-            cells.append(escape(", ".join(f"{label} {weight:+.1f}" for label, weight in _strongest(row["weights"]))))
+            cells.append(", ".join(f"{label} {weight:+.1f}" for label, weight in _strongest(row["weights"])))
         table.add_row(*cells)
     return table
 

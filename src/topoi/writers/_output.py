@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, cast
 
 from topoi._compressed import compressing, compression_of
 from topoi._disk.whole import writing_whole
+from topoi._terminal import Harmless
 from topoi.errors import FileError, ParameterError
 
 
@@ -36,7 +37,7 @@ def output(target: Any) -> Iterator[BinaryIO]:
             with writing_whole(path) as file, compressing(file, path.name) as stream:
                 yield stream
         else:
-            stream = sys.stdout.buffer if isinstance(target, str) else _check_stream(target)
+            stream = _standard_output() if isinstance(target, str) else _check_stream(target)
             yield stream
             stream.flush()
     except BrokenPipeError:  # whoever reads has enough, as `head`
@@ -66,6 +67,11 @@ def choose(target: Any, format: Any, formats: dict[str, tuple[str, ...]], defaul
     if found is None:
         raise ParameterError("format", told)
     return found
+
+
+def _standard_output() -> BinaryIO:
+    """Pipes and files get the bytes as they are; a terminal must not obey the texts of others."""
+    return cast(BinaryIO, Harmless(sys.stdout.buffer)) if sys.stdout.isatty() else sys.stdout.buffer
 
 
 def _check_stream(target: Any) -> BinaryIO:
