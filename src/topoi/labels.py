@@ -14,6 +14,17 @@ from sklearn.utils.validation import column_or_1d
 
 from topoi.errors import ParameterError
 
+# The largest cost (times weight), margin and ε. Such a cost is a wall already. Beyond, the log density of a Pólya–Gamma
+# variable, a difference of numbers of the size of the cost, has no digit left (at 1e18 its sampler never ends), and
+# squares of weights leave float32.
+STRONGEST = 1e12
+
+
+def check_strength(name: str, value: float) -> None:
+    """Raise if a number of a loss is so large that draws would lose their digits."""
+    if not value <= STRONGEST:
+        raise ParameterError(name, f"must be at most {STRONGEST:g}, not {value:g}")
+
 
 def check_mask(unlabelled: Any, n_documents: int) -> NDArray[np.bool_]:
     """The mask of the documents whose labels are not known; None is that all are."""
@@ -121,6 +132,7 @@ class Labels:
             raise ParameterError("class_weight", str(error)) from error
         if not (np.isfinite(per_class) & (per_class >= 0)).all():
             raise ParameterError("class_weight", f"must be finite and not negative, not {class_weight!r}")
+        check_strength("class_weight", per_class.max())
         return per_class[np.searchsorted(self.classes, labels)]
 
     def check_known(self, y: Any, n_documents: int) -> NDArray[Any]:
@@ -160,6 +172,7 @@ BALANCE = 1 / 3
 
 def balance(targets: NDArray[Any], positive_weight: float | None) -> NDArray[np.float32]:
     """Weights (documents, tasks): those of documents with a label, 1 for the others."""
+    check_strength("positive_weight", positive_weight or 0.0)
     n_positive, n_negative = (targets > 0).sum(0), (targets < 0).sum(0)
     rarity = np.maximum(n_negative, 1) / np.maximum(n_positive, 1)
     of_label = np.maximum(rarity, 1.0) ** BALANCE if positive_weight is None else np.full(len(rarity), positive_weight)

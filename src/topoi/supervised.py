@@ -14,6 +14,7 @@ from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.estimator_base import Job, TopicEstimator, chain_seed
 from topoi.infer import FoldIn
+from topoi.labels import STRONGEST, check_strength
 from topoi.model import check_whole
 from topoi.priors import resolve_alpha, resolve_beta
 from topoi.responses import Response
@@ -71,6 +72,10 @@ class SupervisedEstimator(TopicEstimator):
         alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
         beta, self._learn_beta = resolve_beta(self.topic_word_prior)
         nu = float(self.weight_prior)
+        if not 1 / STRONGEST <= nu <= STRONGEST:  # a wider prior lets weights leave float32
+            raise ParameterError("weight_prior", f"must be from {1 / STRONGEST:g} to {STRONGEST:g}, not {nu:g}")
+        for lesson in lessons:
+            check_lesson(lesson)
 
         def job(model: int, lesson: Lesson) -> Job:
             def supervise() -> Supervision:
@@ -143,6 +148,16 @@ class SupervisedEstimator(TopicEstimator):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, numbers.Real) and 0 < float(value) < np.inf):
                 raise ParameterError(name, f"must be a positive number, not {value!r}")
+
+
+def check_lesson(lesson: Lesson) -> None:
+    """Raise if the numbers of its loss are too large."""
+    response, weight = lesson.response, float(np.max(lesson.weight, initial=1.0))
+    for name in ("cost", "margin", "epsilon"):
+        check_strength(name, getattr(response, name, 0.0))
+    if not response.cost * weight <= STRONGEST:
+        what = f"{response.cost:g} times the largest weight of a document, {weight:g}"
+        raise ParameterError("cost", f"{what}, must be at most {STRONGEST:g}; take smaller weights, or a smaller cost")
 
 
 def model_seed(seed: int, model: int) -> int:
