@@ -64,13 +64,16 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def load(path: str | Path) -> Any:
-    """Read a fitted estimator, of whichever class, that its `save` wrote. Nothing in the file is run."""
+def load(path: str | Path, trusted: bool = False) -> Any:
+    """Read a fitted estimator, of whichever class, that its `save` wrote. Nothing in the file is run.
+
+    Numbers in it that would take hours or all memory (10,001 sweeps over a new document) are refused unless `trusted`.
+    """
     for name in ("LDA", "MedLDAClassifier", "MedLDARegressor"):  # a file may hold any of them
         importlib.import_module(_HOME[name])
     from topoi.saved import Savable
 
-    return Savable.load(path)
+    return Savable.load(path, trusted)
 
 
 def samplers_table() -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from topoi.errors import ParameterError
 T = TypeVar("T")
 R = TypeVar("R")
 SPELL = 0.2  # seconds
+MOST_THREADS = 256
 
 
 def _answer(future: Future[R]) -> R:
@@ -40,7 +41,8 @@ class Pool:
 
     def __init__(self, n_jobs: int | None = 1) -> None:
         self.n_jobs = resolve_n_jobs(n_jobs)
-        self._executor = ThreadPoolExecutor(self.n_jobs) if self.n_jobs > 1 else None
+        most = max(MOST_THREADS, os.cpu_count() or 1)  # whoever asks for a million, as a file may, gets no more
+        self._executor = ThreadPoolExecutor(min(self.n_jobs, most)) if self.n_jobs > 1 else None
 
     def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
         """[work(item) for item in items], possibly at the same time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -29,6 +30,29 @@ PARTS = {
     # The settings of a loss are numbers.
     **{cls.__name__: Stored(cls, {field.name: NUMBER for field in fields(cls)}) for cls in RESPONSES.values()},
 }
+
+
+# The largest numbers that are believed from a file, whoever wrote it: beyond, an answer to one document takes hours, or
+# a fit needs more memory than there is before its first sweep. The sweeps of a fit are not among them: Ctrl-C ends it,
+# and a bar shows how far it is.
+BELIEVED: dict[str, int] = {
+    "n_topics": 100_000,
+    "n_chains": 1_000,
+    "n_samples": 100_000,
+    "n_gibbs": 1_000,
+    "infer_sweeps": 10_000,
+}
+MOST_OF_OPTION = 1_000  # a number of `sampler_options`, as n_mh
+
+
+def check_believed(parameters: Mapping[str, Any]) -> None:
+    """Raise if numbers from a file are beyond what is believed of one."""
+    options = parameters.get("sampler_options")
+    numbers = [(name, parameters.get(name), most) for name, most in BELIEVED.items()]
+    numbers += [(str(name), value, MOST_OF_OPTION) for name, value in (options or {}).items()]
+    for name, value, most in numbers:
+        if isinstance(value, int | float) and not value <= most:
+            raise ModelError(f"{name} is {value!r}; more than {most:,} is not believed from a file")
 
 
 class Savable:
@@ -66,9 +90,13 @@ class Savable:
         store.save(path, self, known_classes(documents))
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read an estimator that `save` wrote; anything else is a ModelError, and nothing in the file is run."""
-        found = store.load(path, known_classes())
+    def load(cls, path: str | Path, trusted: bool = False) -> Self:
+        """Read an estimator that `save` wrote; anything else is a ModelError, and nothing in the file is run.
+
+        Numbers of parameters that would take hours or all memory (10,001 sweeps over a new document, 100,001 topics)
+        are refused unless the file is `trusted`.
+        """
+        found = store.load(path, known_classes(trusted=trusted))
         if not isinstance(found, cls):
             raise ModelError(f"{path}: holds a {type(found).__name__}, not a {cls.__name__}")
         return found
@@ -86,9 +114,10 @@ class Savable:
 class StoredEstimator(Stored):
     """How an estimator is written."""
 
-    def __init__(self, cls: type[Any], documents: bool = True) -> None:
+    def __init__(self, cls: type[Any], documents: bool = True, trusted: bool = False) -> None:
         super().__init__(cls, {"parameters": MAPPING, "fitted": MAPPING})
         self.documents = documents
+        self.trusted = trusted
 
     def values(self, thing: Any) -> dict[str, Any]:
         """Parameters and fitted attributes."""
@@ -104,6 +133,11 @@ class StoredEstimator(Stored):
             raise ModelError(f"{self.cls.__name__} has an engine")
         thing = self.cls(**values["parameters"])
         thing._check_parameters()
+        if not self.trusted:
+            try:
+                check_believed(values["parameters"])
+            except ModelError as error:
+                raise ModelError(f"{error}. If you trust whoever wrote it: topoi.load(path, trusted=True)") from error
         for name, value in values["fitted"].items():
             if name not in self.cls._fitted:
                 raise ModelError(f"{self.cls.__name__} has no {name!r}")
@@ -116,12 +150,12 @@ class StoredEstimator(Stored):
         return thing
 
 
-def known_classes(documents: bool = True) -> dict[str, Stored]:
+def known_classes(documents: bool = True, trusted: bool = False) -> dict[str, Stored]:
     """Everything that a file may hold: the estimators that have been imported, and their parts."""
     found, todo = dict(PARTS), [Savable]
     while todo:
         cls = todo.pop()
         todo += cls.__subclasses__()
         if cls.__module__.startswith("topoi.") and "fit" in vars(cls):
-            found[cls.__name__] = StoredEstimator(cls, documents)
+            found[cls.__name__] = StoredEstimator(cls, documents, trusted)
     return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli._folder import Model, open_model
-from topoi.cli._reading import NewReading, format_name, read_new
+from topoi.cli._reading import NewReading, format_name, pattern_to_use, read_new
 from topoi.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class Given:
     data: Dataset
     rows: Any
     _whole: Dataset
+    _pattern: str | None  # of a word, as given on the command line
 
     def texts(self, rows: Any) -> list[str]:
         """Texts of some of the documents."""
@@ -47,7 +48,7 @@ class Given:
         from topoi.readers._words import TOKEN_PATTERN, Words
 
         before = self.model.reading
-        pattern = before.get("token_pattern") or TOKEN_PATTERN
+        pattern = pattern_to_use(before, self._pattern) or TOKEN_PATTERN
         words = Words(before.get("lowercase", True) is not False, pattern, None, bool(before.get("tokenized")))
         return [words.cut(text) for text in self.texts(np.arange(len(self.data)))]
 
@@ -80,8 +81,8 @@ def open_with_labels(
         from topoi.cli._scores import some_rows
 
         rows = _rows_kept_out(model, data)
-        return Given(model, some_rows(data, rows), rows, data)
-    return Given(model, replace(data), rows, data)
+        return Given(model, some_rows(data, rows), rows, data, reading.token_pattern)
+    return Given(model, replace(data), rows, data, reading.token_pattern)
 
 
 def _has_answers(source: str, reading: NewReading, before: dict[str, Any]) -> bool:

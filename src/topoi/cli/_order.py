@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_type_hints
 from topoi import _json
 from topoi.cli._folder import ABOUT, CHECKPOINTS, READING, UNFINISHED, forget
 from topoi.cli._reading import Reading
-from topoi.cli._settings import Settings
+from topoi.cli._settings import PARAMETERS, Settings
 from topoi.errors import FileError
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ def read_order(folder: Path) -> Order:
     if not path.is_file():
         done = "its fit is finished" if (folder / ABOUT).is_file() else "there is no fit in it"
         raise FileError(f"{folder}: has nothing to go on with: {done}.", str(folder))
+    from topoi.saved import check_believed
+
     try:
         found = _json.read(path)
         settings, reading = found["settings"], found["reading"]
@@ -78,6 +80,7 @@ def read_order(folder: Path) -> Order:
             value = settings[field.name]
             if isinstance(value, bool) or not isinstance(value, hints[field.name]):
                 raise ValueError(f"settings: {field.name} cannot be {value!r}")
+        check_believed({parameter: settings[option] for option, parameter in PARAMETERS.items()})
         source, numbers = found["source"], [found["hold_out"], found["checkpoint_seconds"]]
         started_in = found.get("started_in", "")
         whole = isinstance(source, str) and isinstance(started_in, str)

@@ -52,6 +52,10 @@ Delimiter = Annotated[str | None, _option("--delimiter", help="CSV, TSV: what st
 LabelSeparator = Annotated[
     str | None, _option("--label-separator", help="What divides the labels of a document, as ';' in `red;green`.")
 ]
+TokenPattern = Annotated[
+    str | None,
+    _option("--token-pattern", help="Regular expression of a word, if that of the model's file is not believed."),
+]
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,23 @@ class NewReading:
     encoding: Encoding = None
     on_error: OnError = "raise"
     delimiter: Delimiter = None
+    token_pattern: TokenPattern = None
+
+
+def pattern_to_use(found: dict[str, Any], given: str | None) -> str | None:
+    """The pattern of a word: as given on the command line, or as `found` in a file that anyone may have written."""
+    import shlex
+
+    from topoi.readers._simple_pattern import is_simple
+
+    pattern: str | None = found.get("token_pattern")
+    if given is not None or pattern is None or found.get("tokenized") or is_simple(pattern):
+        return pattern if given is None else given
+    raise ParameterError(
+        "token_pattern",
+        f"the model's file asks for {pattern!r}, on which some texts could take for ever. If you trust whoever "
+        f"made the model, give it yourself: --token-pattern {shlex.quote(pattern)}",
+    )
 
 
 def format_name(source: str, given: str | None, otherwise: str | None = None) -> str | None:
@@ -164,13 +185,16 @@ def read_new(
 
     from topoi.corpus import Corpus
     from topoi.readers import FORMATS, read_documents
+    from topoi.readers._words import TOKEN_PATTERN
 
     name = format_name(source, new.format, before.get("format"))
     kind = FORMATS.get(name or "")
     options: dict[str, Any] = {"format": name if source == "-" or Path(source).exists() else new.format}
-    for key in ("lowercase", "token_pattern", "tokenized", "encoding", "label_separator"):
+    for key in ("lowercase", "tokenized", "encoding", "label_separator"):
         if before.get(key) is not None:
             options[key] = before[key]
+    if kind is None or kind.documents is not None:  # counts are not cut
+        options["token_pattern"] = pattern_to_use(before, new.token_pattern) or TOKEN_PATTERN
     if name == before.get("format"):
         for key in ("delimiter", "quotes", "header", "first_index"):
             options[key] = before.get(key, {"quotes": True, "header": True, "first_index": 1}.get(key))
@@ -178,7 +202,8 @@ def read_new(
         options |= {key: before.get(key) for key in ("text", "id")}
     if answers or (kind is not None and not kind.columns):
         options |= {"label": before.get("label"), "target": before.get("target")}
-    options |= {key: value for key, value in vars(new).items() if value is not None and key != "format"}
+    given = {key: value for key, value in vars(new).items() if value is not None}
+    options |= {key: given[key] for key in given if key not in ("format", "token_pattern")}
     options |= {key: None for key in ("id", "label", "target") if options.get(key) == ""}
     _place_answers(options, kind, strict=answers)
     try:
@@ -203,7 +228,7 @@ def _with_hint(error: FileError, before: dict[str, Any]) -> FileError:
     return error
 
 
-def read_text(text: str, before: dict[str, Any], model: Any) -> Corpus:
+def read_text(text: str, before: dict[str, Any], model: Any, token_pattern: str | None = None) -> Corpus:
     """One document that was typed in."""
     import io
     import json
@@ -212,7 +237,9 @@ def read_text(text: str, before: dict[str, Any], model: Any) -> Corpus:
 
     if model.vocabulary is None:
         raise ParameterError("text", "the model knows columns of counts, no words; give a file of counts")
-    options = {key: before[key] for key in ("lowercase", "token_pattern", "tokenized") if before.get(key) is not None}
+    options = {key: before[key] for key in ("lowercase", "tokenized") if before.get(key) is not None}
+    if pattern := pattern_to_use(before, token_pattern):
+        options["token_pattern"] = pattern
     line = io.BytesIO(json.dumps({"text": text}).encode("utf-8"))
     return read_documents(line, format="jsonl", text="text", vocabulary=model.vocabulary, **options).corpus
 

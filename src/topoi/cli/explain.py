@@ -8,7 +8,7 @@ import typer
 
 from topoi.cli._app import console, print_json, waiting
 from topoi.cli._folder import open_model
-from topoi.cli._reading import PANEL, NewReading, read_new, read_text
+from topoi.cli._reading import PANEL, NewReading, TokenPattern, read_new, read_text
 from topoi.cli.predict import check_predicts
 from topoi.errors import ParameterError
 
@@ -34,6 +34,7 @@ def explain(
         typer.Option("--column", help="Column of the text, if not that of the fit.", rich_help_panel=PANEL),
     ] = None,
     format: Annotated[str | None, typer.Option("--format", help="Format of DOCUMENTS.", rich_help_panel=PANEL)] = None,
+    token_pattern: TokenPattern = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, all labels.")] = False,
 ) -> None:
     """Show which topics, and which words through them, speak for and against a label or raise a number.
@@ -50,9 +51,9 @@ def explain(
         opened = open_model(model)
         check_predicts(opened)
         if text is not None:
-            corpus = read_text(text, opened.reading, opened.words)
+            corpus = read_text(text, opened.reading, opened.words, token_pattern)
         else:
-            new = NewReading(text=column, format=format, id="")
+            new = NewReading(text=column, format=format, id="", token_pattern=token_pattern)
             data = read_new(str(documents), new, opened.reading, opened.words)
             if not 0 <= row < len(data):
                 raise ParameterError("row", f"must be from 0 to {len(data) - 1}, not {row}")

@@ -10,7 +10,7 @@ import typer
 
 from topoi.cli._app import check_output, note, waiting
 from topoi.cli._folder import Model, open_model
-from topoi.cli._reading import Delimiter, Encoding, Id, NewReading, Text, read_new
+from topoi.cli._reading import Delimiter, Encoding, Id, NewReading, Text, TokenPattern, read_new
 from topoi.cli.predict import names_of, say_skipped
 from topoi.errors import ParameterError
 
@@ -41,6 +41,7 @@ def export(
     documents_format: Annotated[str | None, typer.Option("--from", help="Format of DOCUMENTS.")] = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
+    token_pattern: TokenPattern = None,
 ) -> None:
     """Write a model for other programs.
 
@@ -61,7 +62,7 @@ def export(
         if form is not Form.TOPIC_WORD:
             if documents is None:
                 raise ParameterError("documents", f"{form.value} needs them: topoi export {model} DOCUMENTS …")
-            new = NewReading(text, id, documents_format, encoding, "raise", delimiter)
+            new = NewReading(text, id, documents_format, encoding, "raise", delimiter, token_pattern)
             data = read_new(documents, new, opened.reading, opened.words)
             say_skipped(data)
     from topoi.writers import write_table

@@ -15,7 +15,7 @@ from topoi.cli._app import INTERRUPTED, console, note, print_json, waiting
 from topoi.cli._folder import Model, forget, named, new_folder, only_we, save_about, save_model
 from topoi.cli._order import Order, begin, can_resume, read_order
 from topoi.cli._outcome import Speed, counts, outcome
-from topoi.cli._reading import Reading, format_name, read
+from topoi.cli._reading import Reading, TokenPattern, format_name, pattern_to_use, read
 from topoi.cli._settings import Settings, new_estimator
 from topoi.cli._stop import Stop
 from topoi.errors import FileError, ParameterError
@@ -72,6 +72,7 @@ def resume(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     dask: Annotated[str | None, typer.Option("--dask", help="Another Dask scheduler than that of the fit.")] = None,
+    token_pattern: TokenPattern = None,
 ) -> None:
     """Go on with a fit that was stopped or killed, from its last checkpoint.
 
@@ -93,6 +94,8 @@ def _go_on(order: Order, folder: Path, dask: str | None, json: bool, quiet: bool
     asked = order.settings.dask
     if dask is None and asked not in (None, "blocks"):  # whoever wrote the folder does not choose whom we talk to
         raise ParameterError("dask", f"the fit was one of a Dask cluster; name it again: --dask {asked}")
+    pattern = pattern_to_use(asdict(order.reading), token_pattern)
+    order = replace(order, reading=replace(order.reading, token_pattern=pattern))
     if order.started_in not in ("", str(Path.cwd())) and not Path(order.source).exists():
         raise FileError(
             f"{order.source}: is not here; the fit was started in {order.started_in}, call `topoi resume` there.",

@@ -188,6 +188,8 @@ def _check_encoding(encoding: Any) -> str:
         raise ParameterError("encoding", f"{encoding!r} is not known; try 'utf-8', 'latin-1' or 'utf-16'") from error
     if not getattr(codec, "_is_text_encoding", True):
         raise ParameterError("encoding", f"{encoding!r} does not give text; try 'utf-8', 'latin-1' or 'utf-16'")
+    if codec.name in ("idna", "punycode"):  # their time grows with the square of the length
+        raise ParameterError("encoding", f"{encoding!r} is for names of hosts, not for texts; try 'utf-8'")
     return "utf-8" if codec.name == "utf-8-sig" else codec.name
 
 
