@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -81,7 +82,6 @@ def test_info_lists_every_sampler():
 @pytest.mark.parametrize("long", [0.0, 1e9])
 def test_demo_finds_the_subjects(small_docs, monkeypatch, long):
     monkeypatch.setattr("topoi.demo.LONG", long)
-    monkeypatch.setattr("topoi.demo.LEAST_OF_LABEL", 10)
     result = call("demo", "--topics", "3", "--sweeps", "60", "--jobs", "1")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
@@ -96,11 +96,30 @@ def test_demo_finds_the_subjects(small_docs, monkeypatch, long):
     assert "words of the topic that speaks most for it" in result.stdout
 
 
+def test_demo_predicts_the_modules_with_the_most_docstrings(small_docs, monkeypatch):
+    docs = datasets.python_docs()
+    texts, labels = [*["needle " * 12] * 5, *docs.texts], [*["rare"] * 5, *docs.labels]
+    monkeypatch.setattr(datasets, "python_docs", lambda: Texts(texts, labels))
+    monkeypatch.setattr("topoi.demo.MODULES", 3)
+    result = call("demo", "--topics", "3", "--sweeps", "20", "--jobs", "1")
+    topics, modules = result.stdout.split("Predicting the module of a docstring (MedLDA, 3 modules")
+    assert "rare" in topics
+    assert [name for name in [*SUBJECTS, "rare"] if name in modules] == list(SUBJECTS)
+
+
+def test_demo_of_two_modules_has_topics_alone(small_docs, monkeypatch):
+    monkeypatch.setattr("topoi.demo.MODULES", 2)
+    result = call("demo", "--topics", "3", "--sweeps", "20", "--jobs", "1")
+    assert result.exit_code == 0, result.output
+    assert "Predicting" not in result.stdout
+
+
 def test_demo_is_the_same_for_any_number_of_threads(small_docs):
     outputs = []
     for jobs in ("1", "2"):
         result = call("demo", "--topics", "3", "--sweeps", "20", "--jobs", jobs)
-        outputs.append([line for line in result.stdout.splitlines() if "tokens/s" not in line])
+        assert result.exit_code == 0, result.output
+        outputs.append(re.sub(r"[\d.]+ (s\b|M tokens)", "", " ".join(result.stdout.split())))  # without the times
     assert outputs[0] == outputs[1]
 
 

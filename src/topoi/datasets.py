@@ -12,7 +12,7 @@ import os
 import re
 import sysconfig
 import warnings
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,15 +33,18 @@ class Texts:
 def python_docs() -> Texts:
     """Docstrings of the running Python's standard library, labelled by top-level module.
 
-    Some 3,800 documents of more than ten words each, 215,000 words in all, in order of file and line, without
+    Some 3,300 documents of more than ten words each, 200,000 words in all, in order of file and line, without
     doctests, code blocks and duplicates. The sections of the language reference, which `help("if")` shows, are
-    labelled `"language reference"`. The corpus is the same at every call of one Python, and differs a little
-    from one version of Python to the next. `STOP_WORDS` lists the words that say nothing about the subject.
+    labelled `"language reference"`. `STOP_WORDS` lists the words that say nothing about the subject.
+
+    Only the version of Python matters. The documents come from modules that every build of CPython 3.11 to 3.14 has,
+    on every system, so that a distribution that leaves out `tkinter` or IDLE gives the same ones. The texts differ a
+    little from one version of Python to the next.
 
     Raises CorpusError where Python was installed without its source files.
     """
     folder = Path(sysconfig.get_paths()["stdlib"])
-    dataset = _read_folder(folder)
+    dataset = _read_folder(folder, _MODULES)
     if len(dataset.texts) < _FEWEST_DOCUMENTS:
         raise CorpusError(
             f"python_docs() reads the docstrings of Python's standard library, but its source files (*.py) "
@@ -54,15 +57,26 @@ def python_docs() -> Texts:
 _FEWEST_DOCUMENTS = 1000
 _FEWEST_WORDS = 11
 
-# Folders that hold no library, or tests and tables in place of prose.
-_SKIPPED_FOLDERS = {
-    "__pycache__", "dist-packages", "encodings", "ensurepip", "idle_test", "lib-dynload", "pydoc_data",
-    "site-packages", "test", "tests", "turtledemo",
-}  # fmt: skip
-# Applications and retired tools, which some Pythons and Linux distributions have and others have not.
-_SKIPPED_FOLDERS |= {"distutils", "idlelib", "lib2to3"}
+# Modules with some docstrings that every build of CPython 3.11 to 3.14 has. Left out are those that came or went in
+# these versions (`cgi`, `compression`), serve one system (`pty`, `ntpath`), are applications or tests (`idlelib`,
+# `test`), or are packaged apart or changed by distributions (`tkinter`, `turtle`, `venv`, `sqlite3`, `dbm`, `curses`,
+# `ctypes`, `site`, `sysconfig`, `profile`, `webbrowser`).
+_NAMES = """
+abc argparse ast asyncio base64 bdb bisect bz2 calendar cmd code codecs codeop collections compileall
+concurrent configparser contextlib copy csv dataclasses datetime decimal difflib dis doctest email enum
+filecmp fileinput fnmatch fractions ftplib functools graphlib gzip heapq hmac html http imaplib importlib
+inspect io ipaddress json linecache locale logging lzma mailbox mimetypes multiprocessing numbers operator
+optparse os pathlib pdb pickle pkgutil platform plistlib poplib pprint pyclbr pydoc queue quopri random re
+rlcompleter runpy sched secrets selectors shelve shutil smtplib socket socketserver ssl statistics subprocess
+symtable tarfile tempfile textwrap threading time timeit tokenize trace traceback tracemalloc typing unittest
+urllib uuid warnings weakref wsgiref xml xmlrpc zipfile zipimport
+"""
+_MODULES = frozenset(_NAMES.split())
+# Parts of these modules that are tests, or for one system.
+_SKIPPED_FOLDERS = {"__pycache__", "test", "tests"}
+_SKIPPED_PREFIXES = ("popen_", "unix_", "windows_")
 
-# Private modules are skipped, apart from those that are the source of a public one.
+# The private modules that are the source of a public one.
 _PUBLIC_NAME = {
     "_collections_abc": "collections",
     "_py_warnings": "warnings",
@@ -82,16 +96,13 @@ def _what_is_missing(folder: Path, n_documents: int) -> str:
     return f"are too few: they give {n_documents} documents where at least {_FEWEST_DOCUMENTS} are expected"
 
 
-def _read_folder(folder: Path) -> Texts:
-    """Every distinct document below `folder`, laid out as a standard library."""
+def _read_folder(folder: Path, modules: Container[str]) -> Texts:
+    """Every distinct document of these modules below `folder`, which is laid out as a standard library."""
     texts: dict[str, str] = {}
     with _quiet():
-        for parts in _source_files(folder):
-            source = _read(folder.joinpath(*parts))
-            if _is_documented(source):
-                module = parts[0].removesuffix(".py")
-                for raw in _docstrings(_parse(source)):
-                    _add(texts, raw, _PUBLIC_NAME.get(module, module))
+        for parts in _source_files(folder, modules):
+            for raw in _docstrings(_parse(_read(folder.joinpath(*parts)))):
+                _add(texts, raw, _public_name(parts[0]))
         for raw in _reference_sections(_parse(_read(folder / "pydoc_data" / "topics.py"))):
             _add(texts, raw, "language reference")
     return Texts(list(texts.keys()), list(texts.values()))
@@ -119,29 +130,25 @@ def _add(texts: dict[str, str], raw: str, label: str) -> None:
         texts.setdefault(text, label)
 
 
-def _source_files(folder: Path) -> list[tuple[str, ...]]:
-    """Paths of the library's modules, as parts relative to `folder`: sorted the same on every system."""
+def _source_files(folder: Path, modules: Container[str]) -> list[tuple[str, ...]]:
+    """Paths of the source files of these modules, as parts relative to `folder`: sorted the same on every system."""
     found = []
     for parent, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS]
         above = Path(parent).relative_to(folder).parts
-        found += [(*above, name) for name in files if name.endswith(".py")]
-    return sorted(parts for parts in found if _is_public(parts[0].removesuffix(".py")))
+        if above:
+            folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS]
+        else:
+            folders[:] = [name for name in folders if _public_name(name) in modules]
+        found += [
+            (*above, name) for name in files if name.endswith(".py") and not name.startswith(_SKIPPED_PREFIXES)
+        ]
+    return sorted(parts for parts in found if _public_name(parts[0]) in modules)
 
 
-def _is_public(module: str) -> bool:
-    """Whether it can be imported by a public name: `config-3.11-darwin`, a folder, cannot."""
-    return module in _PUBLIC_NAME or (module.isidentifier() and not module.startswith("_"))
-
-
-def _is_documented(source: bytes) -> bool:
-    """Whether there is at least a docstring in 2,000 bytes, hence a pair of triple quotes.
-
-    Parsing takes most of the time: leaving out the files that are nearly all code saves a quarter of it, and
-    loses one document in twelve.
-    """
-    n_quotes = source.count(b'"""') + source.count(b"'''")
-    return 1000 * n_quotes >= len(source)
+def _public_name(entry: str) -> str:
+    """The name by which a file or folder of the library is imported."""
+    module = entry.removesuffix(".py")
+    return _PUBLIC_NAME.get(module, module)
 
 
 def _read(path: Path) -> bytes:
