@@ -139,9 +139,7 @@ def _source_files(folder: Path, modules: Container[str]) -> list[tuple[str, ...]
             folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS]
         else:
             folders[:] = [name for name in folders if _public_name(name) in modules]
-        found += [
-            (*above, name) for name in files if name.endswith(".py") and not name.startswith(_SKIPPED_PREFIXES)
-        ]
+        found += [(*above, name) for name in files if name.endswith(".py") and not name.startswith(_SKIPPED_PREFIXES)]
     return sorted(parts for parts in found if _public_name(parts[0]) in modules)
 
 

@@ -86,11 +86,11 @@ def resume(
     folder = named(model)
     read_order(folder)  # there is something to go on with
     with only_we(folder):
-        _go_on(read_order(folder), folder, dask, json, quiet)
+        follow(_agreed(read_order(folder), dask, token_pattern), folder, json, quiet)
 
 
-def _go_on(order: Order, folder: Path, dask: str | None, json: bool, quiet: bool) -> None:
-    """Carry out an order from a folder, which somebody else may have written."""
+def _agreed(order: Order, dask: str | None, token_pattern: str | None) -> Order:
+    """An order from a folder, which somebody else may have written, with what the user says now."""
     asked = order.settings.dask
     if dask is None and asked not in (None, "blocks"):  # whoever wrote the folder does not choose whom we talk to
         raise ParameterError("dask", f"the fit was one of a Dask cluster; name it again: --dask {asked}")
@@ -103,7 +103,7 @@ def _go_on(order: Order, folder: Path, dask: str | None, json: bool, quiet: bool
         )
     if dask is not None:
         order = replace(order, settings=replace(order.settings, dask=dask))
-    follow(order, folder, json, quiet)
+    return order
 
 
 def follow(order: Order, folder: Path, json: bool, quiet: bool) -> None:

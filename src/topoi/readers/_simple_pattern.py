@@ -1,7 +1,7 @@
 r"""Regular expressions whose time grows with the length of the text and no faster, whoever wrote them.
 
-Python's `re` can take years for a short text, and has no time limit. A pattern that stands in a file (a model's, say) is
-therefore used only if it is simple: alternatives (|), each of which has, in this order,
+Python's `re` can take years for a short text, and has no time limit. A pattern that stands in a file (a model's, say)
+is therefore used only if it is simple: alternatives (|), each of which has, in this order,
 
     \b                 or not
     C, C{n}            characters and fixed numbers of them, as many as you like
