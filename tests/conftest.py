@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -16,6 +17,17 @@ from labelled import LOSSES, Documents, classifier
 
 import topoi.estimator_base
 from topoi.corpus import Corpus
+
+# The same examples on every machine, however busy it is: what a newcomer runs must not depend on luck or load. The
+# search with new seeds is in verify/.
+settings.register_profile(
+    "same",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("same")
 
 
 def random_counts(n_documents, n_words, mean_length, seed, n_topics=5):

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from strategies import Case, cases
 
 from topoi import LDA, MedLDAClassifier, MedLDARegressor
@@ -83,7 +83,7 @@ def check_answers(model, X, n):
 
 
 ESTIMATORS = (LDA, MedLDAClassifier, MedLDARegressor)
-QUICK = settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=100)
 
 
 @QUICK
@@ -109,7 +109,7 @@ def test_most_plain_cases_are_fitted(kind):
     """The strategies reach what they are for: of the cases a good part is fitted, and a good part refused."""
     outcomes = []
 
-    @settings(QUICK, max_examples=60, database=None, derandomize=True)
+    @settings(QUICK, max_examples=60)
     @given(cases(kind))
     def collect(case):
         outcomes.append(check_case(case))

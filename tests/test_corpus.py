@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -24,7 +24,7 @@ FORMATS = ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"]
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "g"]
 TABLE = np.array([[0, 2, 1, 0], [0, 0, 0, 0], [3, 0, 0, 1]])
 WORDS = [1, 1, 2, 0, 0, 0, 3]
-QUICK = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=40)
 
 tables = hnp.arrays(
     np.int64,

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_files import COMPRESS, FILES, LABELS, TEXTS, as_csv, jsonl, npz, read
 from scipy import sparse
@@ -16,7 +16,7 @@ from scipy import sparse
 from topoi.errors import FileError, TopoiError
 from topoi.readers import FORMATS, Dataset, read_documents
 
-QUICK = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=150)
 
 
 # Anything

@@ -11,7 +11,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_files import COMPRESS, FILES, LABELS, RECORDS, TEXTS, as_parquet, bag, expected, jsonl, read, write_folder
 from sklearn.feature_extraction.text import CountVectorizer
@@ -21,7 +21,7 @@ from topoi.corpus import Corpus
 from topoi.errors import FileError, ParameterError
 from topoi.readers import FORMATS, _tokens, format_of, read_documents
 
-QUICK = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=60)
 
 SUFFIXES = [(name, suffix) for name in FILES for suffix in COMPRESS]
 

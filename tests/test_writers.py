@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 from test_corpus import assert_same
@@ -184,7 +184,7 @@ def datasets(draw, label, words=WORDS):
     return Dataset(Corpus.from_counts(table, sorted(vocabulary)), None if labels[0] is None else labels)
 
 
-QUICK = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=60)
 NAME = st.text(
     st.characters(exclude_categories=["Cs", "Zs", "Cc", "Zl", "Zp"], exclude_characters="?,"), min_size=1, max_size=5
 )
