@@ -8,7 +8,6 @@ import math
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,7 +15,7 @@ from typer.core import TyperGroup
 
 from topoi._terminal import harmless
 from topoi.cli._messages import in_options
-from topoi.errors import FileError, TopoiError
+from topoi.errors import TopoiError
 
 if TYPE_CHECKING:
     from topoi.cli._console import Console
@@ -109,15 +108,6 @@ def waiting(what: str, quiet: bool = False) -> Iterator[None]:
     log = console(stderr=True, quiet=quiet)
     with log.status(what):
         yield
-
-
-def check_output(path: str) -> None:
-    """Raise, before any work is done, if there is no folder to write a file to."""
-    folder = Path(path).absolute().parent
-    if path != "-" and not folder.is_dir():
-        raise FileError(f"{path}: cannot be written: there is no folder {folder}; make it first.", path)
-    if path != "-" and Path(path).is_dir():
-        raise FileError(f"{path}: cannot be written: it is a folder.", path)
 
 
 def print_json(value: Any) -> None:

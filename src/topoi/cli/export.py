@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import check_output, note, waiting
+from topoi.cli._app import note, waiting
 from topoi.cli._folder import Model, open_model
+from topoi.cli._output import check_output
 from topoi.cli._reading import Delimiter, Encoding, Id, NewReading, Text, TokenPattern, read_new
 from topoi.cli.predict import names_of, say_skipped
 from topoi.errors import ParameterError
@@ -55,7 +56,7 @@ def export(
 
     In Python, the second is then for pyLDAvis.prepare(**json.load(open("vis.json"))).
     """
-    check_output(output)
+    check_output(output, model, documents)
     with waiting("loading …"):
         opened = open_model(model)
         data = None

@@ -15,6 +15,7 @@ from topoi.cli._app import INTERRUPTED, console, note, print_json, waiting
 from topoi.cli._folder import Model, forget, named, new_folder, only_we, save_about, save_model
 from topoi.cli._order import Order, begin, can_resume, read_order
 from topoi.cli._outcome import Speed, counts, outcome
+from topoi.cli._output import check_sources
 from topoi.cli._reading import Reading, TokenPattern, format_name, pattern_to_use, read
 from topoi.cli._settings import Settings, new_estimator
 from topoi.cli._stop import Stop
@@ -63,6 +64,7 @@ def fit(
     No language is assumed: stop words stay unless --stop-words english.
     """
     order = Order(documents, reading, settings, hold_out, checkpoint_seconds)
+    check_sources(output, documents, reading.vocabulary_file, reading.stop_words)
     with new_folder(output, force) as folder:
         follow(order, folder, json, quiet)
 

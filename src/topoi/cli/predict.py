@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import check_output, note, waiting
+from topoi.cli._app import note, waiting
 from topoi.cli._folder import open_model
+from topoi.cli._output import check_output
 from topoi.cli._reading import NewReading, read_new
 from topoi.errors import FileError, ParameterError
 
@@ -39,7 +40,7 @@ def predict(
       cat new.jsonl | topoi predict model - --format jsonl --to jsonl > predictions.jsonl
       topoi predict stars new.csv --interval 0.9
     """
-    check_output(output)
+    check_output(output, model, documents)
     with waiting("loading …"):
         opened = open_model(model)
         check_predicts(opened)

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from topoi.cli._app import check_output, note, waiting
+from topoi.cli._app import note, waiting
 from topoi.cli._documents import Given, HeldOut, NewLabel, NewTarget, open_with_labels
 from topoi.cli._folder import open_model
+from topoi.cli._output import check_output
 from topoi.cli._reading import NewReading
 from topoi.cli.predict import say_skipped
 from topoi.errors import FileError, ParameterError
@@ -35,7 +36,7 @@ def report(
       topoi report model -o report.html --open
       topoi report model posts.csv --held-out -o report.html
     """
-    check_output(output)
+    check_output(output, model, documents)
     with waiting("loading …"):
         more: dict[str, Any] = {}
         if documents is None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import check_output, console, print_json, waiting
+from topoi.cli._app import console, print_json, waiting
 from topoi.cli._folder import open_model
+from topoi.cli._output import check_output
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +35,7 @@ def topics(
       topoi topics model -o topics.csv
     """
     if output is not None:
-        check_output(output)
+        check_output(output, model)
     with waiting("loading …"):
         opened = open_model(model)
         rows = topic_rows(opened, words)

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from topoi.cli._app import check_output, waiting
+from topoi.cli._app import waiting
 from topoi.cli._folder import open_model
+from topoi.cli._output import check_output
 from topoi.cli._reading import NewReading, read_new
 from topoi.cli.predict import names_of, say_skipped
 
@@ -28,7 +29,7 @@ def transform(
       topoi transform model docs.csv -o shares.csv
       topoi transform model docs.csv --top 3 | head
     """
-    check_output(output)
+    check_output(output, model, documents)
     with waiting("loading …"):
         opened = open_model(model)
         data = read_new(documents, reading, opened.reading, opened.words)

@@ -63,19 +63,26 @@ def write_documents(
     words = dataset.corpus.vocabulary
     if kind in ("jsonl", "mallet") and words is None:
         raise FileError(f"{name_of(target)}: the documents have no vocabulary; write svmlight, uci or npz.")
-    beside: Any = None
-    lines = b""
-    if kind not in ("jsonl", "mallet") and words is not None:
-        path = path_of(target)
-        if vocabulary_file is None and path is None:
-            raise ParameterError("vocabulary_file", f"is needed for the words: {kind} on a stream cannot hold them")
-        beside = vocabulary_file if vocabulary_file is not None or path is None else vocabulary_path(path)
-        lines = _lines_of(words.tolist(), beside)
+    beside = words_file(dataset.corpus, target, kind, vocabulary_file)
     with output(target) as stream:
         write(dataset, stream, name_of(target))
     if beside is not None:  # last: not where the documents cannot be written
-        with output(beside) as stream:
-            stream.write(lines)
+        with output(beside[0]) as stream:
+            stream.write(beside[1])
+
+
+def words_file(
+    corpus: Corpus, target: Any, format: str | None, vocabulary_file: str | os.PathLike[str] | None
+) -> tuple[Any, bytes] | None:
+    """Where `write_documents` writes the words of a file of counts, and what; None where there are none to write."""
+    kind = choose(target, format, DOCUMENT_FORMATS, None)
+    if kind in ("jsonl", "mallet") or corpus.vocabulary is None:
+        return None
+    path = path_of(target)
+    if vocabulary_file is None and path is None:
+        raise ParameterError("vocabulary_file", f"is needed for the words: {kind} on a stream cannot hold them")
+    beside = vocabulary_file if vocabulary_file is not None or path is None else vocabulary_path(path)
+    return beside, _lines_of(corpus.vocabulary.tolist(), beside)
 
 
 def _lines_of(words: list[str], path: Any) -> bytes:

@@ -1,0 +1,64 @@
+"""Files that commands write: never in the place of one that they read, or of a file of a model.
+
+Any other file that is there is replaced, when the new one is complete: the user has named it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from topoi.cli._folder import ABOUT, CHECKPOINTS, ESTIMATOR, UNFINISHED
+from topoi.errors import FileError
+
+
+def check_output(path: str, *sources: str | None) -> None:
+    """Raise, before any work is done, if a file cannot be written, or must not be since it is one of the sources."""
+    if path == "-":
+        return
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise FileError(f"{path}: cannot be written: there is no folder {folder}; make it first.", path)
+    if Path(path).is_dir():
+        raise FileError(f"{path}: cannot be written: it is a folder.", path)
+    if is_of_model(path):
+        raise FileError(f"{path}: is a file of a model, which is not replaced; choose another name.", path)
+    for source in sources:
+        if source is not None and is_part(path, source):
+            raise FileError(f"{path}: is read by this command, and not replaced; choose another name.", path)
+
+
+def is_part(path: str, source: str) -> bool:
+    """Whether a file that is there is a source, in it, or the file of its words beside it; by whatever name."""
+    from topoi.readers._counts import vocabulary_path
+
+    output, given = Path(path), Path(source)
+    if source == "-" or not output.is_file() or not given.exists():
+        return False
+    if given.is_dir():
+        return output.resolve().is_relative_to(given.resolve()) and not is_model(given)
+    return any(other.is_file() and output.samefile(other) for other in (given, vocabulary_path(given)))
+
+
+def is_model(folder: Path) -> bool:
+    """Whether a folder holds a model, or a fit that is not finished."""
+    return (folder / ABOUT).is_file() or (folder / UNFINISHED).is_file()
+
+
+def is_of_model(path: str) -> bool:
+    """Whether a path is that of a file in the folder of a model that topoi has put there, or would."""
+    for place in {Path(path).absolute(), Path(path).resolve()}:
+        if is_model(place.parent) and place.name.casefold() in (ESTIMATOR, ABOUT, UNFINISHED, CHECKPOINTS):
+            return True
+        if any(above.name.casefold() == CHECKPOINTS and is_model(above.parent) for above in place.parents):
+            return True
+    return False
+
+
+def check_sources(folder: str, *sources: str | None) -> None:
+    """Raise if a fit would replace what it reads: files of the model that is in its folder now."""
+    for source in sources:
+        if source is None or source == "-" or not is_of_model(source):
+            continue
+        if Path(folder).resolve() in Path(source).resolve().parents:
+            what = "is a file of the model that is to be replaced"
+            raise FileError(f"{source}: {what}; choose another folder by -o.", source)
