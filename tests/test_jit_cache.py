@@ -1,4 +1,4 @@
-"""The compile cache: nobody else can put code into it, nothing of others is removed, and no damage to it stops a fit."""
+"""The compile cache: nobody else can put code into it, nothing of others is removed, and no damage stops a fit."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from topoi.infer import check_method, infer
 from topoi.interrupt import Interrupt
 from topoi.model import TopicModel, check_whole
 from topoi.plan import check_parallel, check_sampler, make_plan
-from topoi.progress import progress_bar
+from topoi.progress import progress_bar, remarks
 from topoi.run import Callback, Rules, Run, Schedule, run
 from topoi.samples import Watch
 from topoi.saved import Savable
@@ -104,10 +104,10 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             for job in jobs
         ]
         engine = None if jobs[0].base is not None else self.engine  # new documents of a fitted model are few
-        with (
+        with (  # Ctrl-C stops at once while there is nothing to keep: workers come before `Interrupt`
             nullcontext() if checkpoints is None else checkpoints.locked(),
-            Interrupt() as interrupt, self._pool() as pool, open_workers(engine, pool) as workers,
-            progress_bar(self.progress) as show,
+            self._pool() as pool, open_workers(engine, pool, remarks(self.progress)) as workers,
+            Interrupt() as interrupt, progress_bar(self.progress) as show,
         ):  # fmt: skip
             if workers is not None:
                 for plan in plans:

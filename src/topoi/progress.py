@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from topoi.run import Callback, Progress
@@ -57,3 +58,8 @@ def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
 
     with bar:
         yield [show]
+
+
+def remarks(wanted: bool) -> Callable[[str], None]:
+    """Where remarks go, as on what is waited for: to standard error, above the bar; nowhere unless `wanted`."""
+    return (lambda remark: print(remark, file=sys.stderr, flush=True)) if wanted else (lambda remark: None)

@@ -8,16 +8,17 @@ from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from topoi._pool import Pool
+from topoi.cluster._connect import Say, connect, lost, meet_workers, wait_for_worker
 from topoi.cluster._faults import AGAIN, EngineError, file_fault, missing_folder, place
 from topoi.cluster._job import Job
 from topoi.cluster._stamp import code_stamp
 from topoi.errors import ParameterError
 
 R = TypeVar("R")
-PATIENCE = 60.0  # seconds to wait for the first worker
+SPELL = 10.0  # seconds after which a round of tasks that is not done is looked at
 CHOICES = 'None, "blocks", a Dask Client, or the address of a Dask scheduler such as "tcp://host:8786"'
 #: What Dask raises when it gives up: a task has cost several workers (too little memory?), or the scheduler has gone.
-LOST = ("KilledWorker", "FutureCancelledError", "CancelledError")
+LOST = ("KilledWorker", "FutureCancelledError", "FuturesCancelledError", "CancelledError")
 
 
 class Workers(Protocol):
@@ -56,8 +57,9 @@ class Threads:
 class Dask:
     """Tasks on a Dask cluster. Workers may come, go and be killed: a task that was lost is run again."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, say: Say) -> None:
         self.client = client
+        self.say = say
 
     def map(self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any]) -> list[R]:
         """Run a task for every item; answers are small."""
@@ -65,63 +67,55 @@ class Dask:
         # Not pure: the name of a task in Dask says nothing about its files, so no answer may be taken from a cache.
         futures = self.client.map(work, list(over), pure=False, key=f"topoi-{task.__name__}")
         try:
+            self._wait(futures)
             answers: list[R] = self.client.gather(futures)
         except BaseException as error:
             self.client.cancel(futures)
             if type(error).__name__ in LOST:
                 raise EngineError(f"the cluster has lost tasks ({error}); {AGAIN}") from error
+            if isinstance(error, OSError):  # those of tasks have become ours
+                raise lost(self.client.scheduler.address, error) from error
+            if isinstance(error, ImportError) or "deserializ" in str(error).lower():
+                raise EngineError(
+                    f"the scheduler or a worker cannot read a task ({type(error).__name__}: {str(error).strip()}); "
+                    f"install the same packages there as here: {job.stamp}"
+                ) from error
             raise
         return answers
 
+    def _wait(self, futures: list[Any]) -> None:
+        """Wait for tasks; now and then see whether there is anyone who could do them."""
+        from distributed import wait
+
+        while True:
+            try:
+                wait(futures, timeout=SPELL)  # type: ignore[no-untyped-call]
+            except TimeoutError:
+                wait_for_worker(self.client, self.say)
+            else:
+                return
+
 
 @contextmanager
-def open_workers(engine: Any, pool: Pool) -> Iterator[Workers | None]:
-    """The workers that a user means by `engine`; None for none."""
+def open_workers(engine: Any, pool: Pool, say: Say) -> Iterator[Workers | None]:
+    """The workers that a user means by `engine`, None for none; `say` tells what is waited for."""
     if engine is None:
         yield None
     elif isinstance(engine, str) and engine == "blocks":
         yield Threads(pool)
     elif isinstance(engine, str) and ":" in engine:
-        with connect(engine) as client:
-            yield Dask(client)
+        with connect(engine, say) as client:
+            meet_workers(client, say)
+            yield Dask(client, say)
     elif _is_client(engine):
         if engine.asynchronous:
             raise ParameterError("engine", "is an asynchronous Client; use Client(…) without asynchronous=True")
-        _wait_for_workers(engine)
-        yield Dask(engine)
+        meet_workers(engine, say)
+        yield Dask(engine, say)
     else:
         raise ParameterError("engine", f"must be {CHOICES}, not {engine!r}")
-
-
-@contextmanager
-def connect(address: str) -> Iterator[Any]:
-    """A client of the scheduler at an address."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise EngineError(
-            f"the Dask cluster at {address} needs the package `distributed`: pip install distributed"
-        ) from error
-    try:
-        client: Any = Client(address, timeout=PATIENCE / 4)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError, TimeoutError) as error:
-        raise EngineError(f"there is no Dask scheduler at {address} ({error}); start one: dask scheduler") from error
-    with client:
-        _wait_for_workers(client)
-        yield client
 
 
 def _is_client(engine: Any) -> bool:
     """Whether it is a Dask Client, without importing Dask for anything else."""
     return any(cls.__name__ == "Client" and cls.__module__.startswith("distributed") for cls in type(engine).__mro__)
-
-
-def _wait_for_workers(client: Any) -> None:
-    try:
-        client.wait_for_workers(1, timeout=PATIENCE)
-    except TimeoutError as error:
-        address = client.scheduler.address if client.scheduler else "?"
-        raise EngineError(
-            f"no worker has come to the Dask scheduler at {address} within {PATIENCE:.0f} seconds; start some: "
-            f"dask worker {address}"
-        ) from error
