@@ -46,6 +46,20 @@ def test_a_reader_that_has_enough(place, tmp_path):
     assert err == b""
 
 
+@posix
+def test_a_reader_that_has_enough_of_a_fit(place, tmp_path):
+    """As `topoi fit … | head -1`: nobody reads any more when the summary comes; the model is there all the same."""
+    fit = ("fit", place / "posts.csv", "--text", "body", "--label", "subject", *QUICK, "-o", tmp_path / "model")
+    for arguments in (fit, ("topics", place / "model"), ("info",), ("topics", place / "model", "--json")):
+        running = process(*arguments, **pipes)
+        running.stdout.close()
+        err = running.stderr.read()
+        assert running.wait() == 0, arguments
+        assert err == b""
+    assert len(topoi.load(tmp_path / "model" / "estimator.topoi").components_) == 4
+    assert not (tmp_path / "model" / "unfinished.json").exists()
+
+
 def test_an_error_is_one_line_and_exit_code_2(place):
     out, err = (running := process("topics", place / "none", **pipes)).communicate()
     assert running.returncode == 2

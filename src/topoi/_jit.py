@@ -140,7 +140,7 @@ class _PackageCacheImpl(CompileResultCacheImpl):
         digest, data = payload
         if hashlib.blake2b(data).digest() != digest:
             raise ValueError("damaged")
-        return super().rebuild(target_context, pickle.loads(data))
+        return super().rebuild(target_context, pickle.loads(data))  # noqa: S301 (in a folder that is ours)
 
 
 class _PackageCache(FunctionCache):
@@ -152,13 +152,11 @@ class _PackageCache(FunctionCache):
     _impl_class = _PackageCacheImpl
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
+        with contextlib.suppress(Exception):
             found = super().load_overload(sig, target_context)
             # Of a write that was cut short, an entry may lead to the code of another one.
             if found is None or tuple(found.signature.args) == tuple(getattr(sig, "args", sig)):
                 return found
-        except Exception:
-            pass
         self._drop()
         return None
 

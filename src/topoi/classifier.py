@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -29,6 +30,7 @@ from topoi.scores import AVERAGES, Reason
 from topoi.store import ModelError
 from topoi.strategies import Problem, check_strategy, couple, split, vote
 from topoi.supervised import Lesson, SupervisedEstimator, model_seed
+from topoi.unpredicted import NeverPredictedWarning, predicted
 from topoi.validation import watch_labels
 
 # The margin (hinge) or cost (logistic) that suits a corpus grows with its documents' length: a token's pull is that of
@@ -222,7 +224,24 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
                         for number, (problem, of_model, lesson) in enumerate(zip(problems, runs, lessons, strict=True))
                     ]
                 )
+            self._warn_of_unpredicted(targets)
             return self
+
+    def _warn_of_unpredicted(self, targets: NDArray[Any]) -> None:
+        """Warn of classes that some documents have and that are predicted for none."""
+        models = [(model.doc_topic_, model.topic_weights_) for model in self.estimators_]
+        if self._votes:  # predicted by one of its pairs at least
+            seen = np.zeros(len(self.classes_), bool)
+            for one, model in zip(self.estimators_, models, strict=True):
+                seen[np.isin(self.classes_, one.classes_)] |= predicted([model], one._labels)
+        else:
+            seen = predicted(models, self._labels)
+        counts = (targets > 0).sum(0)
+        if self._labels.binary:
+            counts = np.append((targets < 0).sum(0), counts)
+        if len(never := np.flatnonzero(~seen & (counts > 0))):
+            found = NeverPredictedWarning(self.classes_[never].tolist(), counts[never].tolist(), len(targets))
+            warnings.warn(found, stacklevel=3)
 
     def _lesson(self, problem: Problem, watch: Watch | None, corpus: Corpus) -> Lesson:
         documents = corpus if problem.rows is None else corpus.take(problem.rows)

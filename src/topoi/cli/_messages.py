@@ -49,6 +49,11 @@ def in_options(error: TopoiError) -> str:
     message = str(error)
     if isinstance(error, ParameterError) and message.startswith(f"{error.parameter}: "):
         message = f"{option(error.parameter)}: {message[len(error.parameter) + 2 :]}"
+    return in_words(message)
+
+
+def in_words(message: str) -> str:
+    """A message with options in place of parameters, and a full stop."""
     message = _MENTION.sub(lambda found: option(found[1]), _SETTING.sub(_as_option, message))
     return message if message.endswith((".", "!", "…")) else f"{message}."
 

@@ -13,6 +13,7 @@ import typer
 
 from topoi.cli._app import INTERRUPTED, console, note, print_json, waiting
 from topoi.cli._folder import Model, forget, named, new_folder, only_we, save_about, save_model
+from topoi.cli._messages import in_words
 from topoi.cli._order import Order, begin, can_resume, read_order
 from topoi.cli._outcome import Speed, counts, outcome
 from topoi.cli._output import check_sources
@@ -196,10 +197,20 @@ def learn(
         warnings.simplefilter("always")
         stop.gentle = True  # from here on there is something to save
         estimator.fit(corpus, **arguments)
-    ours = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+    ours = [_told(w.message, answers.names) for w in caught if issubclass(w.category, UserWarning)]
     pressed = any(issubclass(w.category, InterruptedFitWarning) for w in caught)
     estimator.set_params(callbacks=None, progress=False, engine=None)  # of this run, not of the model
     return Result(time.perf_counter() - start, pressed or stop.requested, ours)
+
+
+def _told(warning: Any, names: list[Any] | None) -> str:
+    """A warning of the library in the words of the command line: labels and options have names."""
+    from topoi.unpredicted import NeverPredictedWarning
+
+    if isinstance(warning, NeverPredictedWarning) and names is not None:
+        named = [names[column] for column in warning.classes]
+        warning = NeverPredictedWarning(named, warning.counts, warning.n_documents)
+    return in_words(str(warning))
 
 
 def _split(data: Dataset, answers: Answers, share: float, seed: int) -> tuple[Any, Any]:
