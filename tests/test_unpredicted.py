@@ -96,7 +96,7 @@ def test_command_line(tmp_path):
     result = call("fit", tmp_path / "posts.csv", *options, "--label", "subject", "-o", tmp_path / "a")
     assert result.exit_code == 0
     assert "predicted to be 'rare' (which 1 have)" in result.stderr
-    assert '--loss "logistic".' in result.stderr
+    assert '--loss "logistic" or more sweeps.' in result.stderr
     more = ("--label", "tags", "--label-separator", ";", "--cost", 1e-9, "-o", tmp_path / "b")
     result = call("fit", tmp_path / "posts.csv", *options, *more)
     assert result.exit_code == 0

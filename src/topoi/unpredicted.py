@@ -24,7 +24,7 @@ class NeverPredictedWarning(UserWarning):
         super().__init__(
             f"not one of the {n_documents:,} training documents is predicted to be {', or '.join(some)}{more}. If it "
             'matters, give rare classes more weight (class_weight="balanced" for two classes, a larger positive_weight '
-            'for more), or try loss="logistic"'
+            'for more), or try loss="logistic" or more sweeps'
         )
 
 
