@@ -18,6 +18,7 @@ from typing import IO, Any, BinaryIO, cast
 from topoi.errors import FileError
 
 PIECE = 2**17  # bytes decompressed at a time
+XZ_MEMORY = 2**29  # bytes; xz -9 needs 65 MiB. The other methods need little, or have a limit of their own
 
 NAMES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2", ".zst": "Zstandard"}
 
@@ -84,7 +85,7 @@ def _open(suffix: str, stream: Any, mode: Any, name: str) -> Any:
     if suffix == ".xz":
         import lzma
 
-        return lzma.LZMAFile(stream, mode)
+        return _Xz(stream, name) if mode == "rb" else lzma.LZMAFile(stream, mode)
     if suffix == ".bz2":
         import bz2
 
@@ -102,6 +103,42 @@ def _zstd(name: str) -> Any:
     except ImportError as error:
         raise FileError(f"{name}: Zstandard needs Python 3.14, or: pip install backports.zstd", name) from error
     return zstd
+
+
+class _Xz:
+    """Reads xz data. Python's own file takes as much memory as the data ask for, up to 4 GB."""
+
+    def __init__(self, stream: Any, name: str) -> None:
+        self._stream, self._name = stream, name
+        self._begin()
+
+    def _begin(self) -> None:
+        import lzma
+
+        self._decompressor = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes; none at the end."""
+        while True:
+            rest = b""
+            if self._decompressor.eof:  # another one may follow, after zeros
+                rest = (self._decompressor.unused_data or self._stream.read(PIECE)).lstrip(b"\0")
+                if not rest and not (rest := self._stream.read(PIECE).lstrip(b"\0")):
+                    return b""
+                self._begin()
+            elif self._decompressor.needs_input and not (rest := self._stream.read(PIECE)):
+                raise EOFError
+            try:
+                data = self._decompressor.decompress(rest, size)
+            except Exception as error:
+                if "Memory usage limit" not in str(error):
+                    raise
+                what = (
+                    f"the xz data need more than {XZ_MEMORY >> 20} MiB of memory. If the file is right, unpack it first"
+                )
+                raise FileError(f"{self._name}: {what}: xz -d {self._name}", self._name) from error
+            if data:
+                return data
 
 
 class _Reader(io.RawIOBase):

@@ -43,6 +43,7 @@ T = TypeVar("T", bound=np.generic)
 
 FORMAT_VERSION = 1
 FILES = {"corpus.json", "words.npy", "doc_ptr.npy", "vocabulary.json"}
+MAX_UNUSED = 2**24  # words that are hashed leave many numbers unused
 MAX_VOCABULARY = 2**32  # bytes of its file
 WORD_COST = 16  # what a word costs beside its tokens, in tokens, when the vocabulary is cut into blocks
 
@@ -123,8 +124,12 @@ class Corpus:
         return cls.from_counts(X, names and names(), allow_empty=allow_empty)
 
     @classmethod
-    def load(cls, folder: str | os.PathLike[str], mmap: bool = True) -> Corpus:
-        """The corpus saved in `folder`; with `mmap`, its tokens stay on disk and are read when needed."""
+    def load(cls, folder: str | os.PathLike[str], mmap: bool = True, max_unused: int = MAX_UNUSED) -> Corpus:
+        """The corpus saved in `folder`; with `mmap`, its tokens stay on disk and are read when needed.
+
+        A folder from a stranger can claim any number of words, for which a fit would need memory. More than
+        `max_unused` words without a name and without a token are refused.
+        """
         folder = Path(folder)
         try:
             header = _json.read(folder / "corpus.json")
@@ -136,6 +141,10 @@ class Corpus:
                 _read_array(folder / "doc_ptr.npy", mmap),
             )
             vocabulary = None
+            if not header["has_vocabulary"] and n_words > max_unused + len(words):
+                raise CorpusError(
+                    f"it claims {n_words} words, but holds {len(words)} tokens. If that is right: max_unused={n_words}."
+                )
             if header["has_vocabulary"]:
                 vocabulary = _json.read(folder / "vocabulary.json", MAX_VOCABULARY)
             corpus = cls(words, doc_ptr, n_words, vocabulary)

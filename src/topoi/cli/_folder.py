@@ -28,7 +28,9 @@ AGAIN = "Fit the model again."
 #: Types of the options of reading that are believed from a file; all may be null.
 READING: dict[str, type] = {
     **dict.fromkeys(("text", "label", "target", "id", "format", "label_separator", "encoding", "on_error"), str),
-    **dict.fromkeys(("token_pattern", "stop_words", "min_df", "max_df", "vocabulary_file", "delimiter"), str),
+    **dict.fromkeys(
+        ("token_pattern", "stop_words", "min_df", "max_df", "vocabulary_file", "delimiter", "max_memory"), str
+    ),
     **dict.fromkeys(("lowercase", "tokenized", "quotes", "header"), bool),
     **dict.fromkeys(("max_features", "first_index"), int),
 }

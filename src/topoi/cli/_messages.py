@@ -28,7 +28,7 @@ SAME = (
     "text", "label", "id", "target", "format", "encoding", "delimiter", "quotes", "header", "first_index", "labels",
     "label_separator", "vocabulary_file", "token_pattern", "stop_words", "min_df", "max_df", "max_features",
     "on_error", "tokenized", "lowercase", "burn_in", "sampler", "loss", "cost", "margin", "strategy", "max_seconds",
-    "measures", "hold_out", "held_out", "alpha", "beta", "proba", "scores", "interval", "top", "row",
+    "measures", "hold_out", "held_out", "alpha", "beta", "proba", "scores", "interval", "top", "row", "max_memory",
 )  # fmt: skip
 
 # A parameter in the running text: its name has an underscore, and no quotes, in which users' own names stand.

@@ -49,6 +49,14 @@ OnError = Annotated[
     str, _option("--on-error", help="`raise`: stop at a document that cannot be read; `skip`: leave it out, say so.")
 ]
 Delimiter = Annotated[str | None, _option("--delimiter", help="CSV, TSV: what stands between fields.")]
+MaxMemory = Annotated[
+    str | None,
+    _option(
+        "--max-memory",
+        help="Refuse a file that asks for more memory, or more room for a copy, as 8GB. Default: 64 times its "
+        "size, and at least 1 GiB.",
+    ),
+]
 LabelSeparator = Annotated[
     str | None, _option("--label-separator", help="What divides the labels of a document, as ';' in `red;green`.")
 ]
@@ -108,6 +116,7 @@ class Reading:
     first_index: Annotated[
         int, _option("--first-index", min=0, max=1, help="SVMlight: number of the first column.")
     ] = 1
+    max_memory: MaxMemory = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +130,7 @@ class NewReading:
     on_error: OnError = "raise"
     delimiter: Delimiter = None
     token_pattern: TokenPattern = None
+    max_memory: MaxMemory = None
 
 
 def pattern_to_use(found: dict[str, Any], given: str | None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from sys import getsizeof
 from typing import Any
 
 import numpy as np
@@ -15,22 +16,19 @@ from topoi.corpus import Corpus
 from topoi.errors import CorpusError, ParameterError
 from topoi.readers._faults import Faults, fault
 from topoi.readers._limits import Limits
+from topoi.readers._memory import ROW, Memory
 from topoi.readers._request import Request
 from topoi.readers._source import Source
-from topoi.readers._tokens import PIECE, UNKNOWN, Tokens
+from topoi.readers._tokens import PIECE, UNKNOWN, WORD, Tokens
 
 BAD_COUNT = f"counts are whole numbers up to {MAX_COUNT}, not negative."
-# A file can claim any number of documents, and each costs memory. Empty ones are rare: more than this is a false claim.
-MAX_EMPTY = 10**6
-# So it is with columns; but words that are hashed leave many of them empty.
-MAX_UNUSED = 10**7
 
 
 class CountTokens:
     """Gathers documents that are columns with counts."""
 
-    def __init__(self) -> None:
-        self.tokens = Tokens()
+    def __init__(self, memory: Memory) -> None:
+        self.tokens = Tokens(memory)
         self._columns: list[int] = []
         self._counts: list[int] = []
         self._lengths: list[int] = []
@@ -50,8 +48,8 @@ class CountTokens:
 
     def flush(self) -> None:
         """Move what was added to the tokens."""
-        words = np.repeat(np.array(self._columns, np.int32), np.array(self._counts, np.int64))
-        self.tokens.extend(words, np.array(self._lengths, np.int64))
+        columns, counts = np.array(self._columns, np.int64), np.array(self._counts, np.int64)
+        self.tokens.extend_counted(columns, counts, np.array(self._lengths, np.int64))
         self._columns, self._counts, self._lengths, self._n_tokens = [], [], [], 0
 
     def finish(self) -> tuple[Tokens, int]:
@@ -103,9 +101,9 @@ def fit_vocabulary(
 def column_names(request: Request, candidates: Iterable[Path]) -> NDArray[np.object_] | None:
     """The words of the vocabulary file that was named, or of the first of the candidates that exists."""
     if request.vocabulary_file is not None:
-        return read_vocabulary_file(request.vocabulary_file)
+        return read_vocabulary_file(request.vocabulary_file, request.max_memory)
     path = next((path for path in candidates if path.is_file()), None)
-    return None if path is None else read_vocabulary_file(path)
+    return None if path is None else read_vocabulary_file(path, request.max_memory)
 
 
 def beside(request: Request) -> list[Path]:
@@ -122,12 +120,15 @@ def vocabulary_path(path: Path) -> Path:
     return path.with_name(Path(name).stem + ".vocab.txt")
 
 
-def read_vocabulary_file(path: Any) -> NDArray[np.object_]:
+def read_vocabulary_file(path: Any, max_memory: Any = None) -> NDArray[np.object_]:
     """The words of a file, one a line."""
     source = Source(path)
+    memory = Memory(source.name, lambda: source.n_bytes, max_memory)
     words: dict[str, int] = {}
-    blank = None
+    blank, n_bytes = None, 0
     for number, word in source.lines(Faults()):
+        n_bytes += WORD + getsizeof(word)
+        memory.ask(n_bytes, f"It has {len(words)} words or more")
         if not word:
             blank = blank or number
             continue
@@ -141,12 +142,15 @@ def read_vocabulary_file(path: Any) -> NDArray[np.object_]:
 
 
 def check_unused(request: Request, n_columns: int, n_tokens: int) -> None:
-    """Raise if there are so many more columns without names than tokens that the number cannot be true."""
-    if n_columns > MAX_UNUSED + n_tokens:
-        raise fault(request.name, f"claims {n_columns} columns, but holds only {n_tokens} words; it is damaged.")
+    """Raise if there are so many more columns without names than tokens that a model of them would be too large.
+
+    Words that are hashed leave many columns empty: 2**20, as scikit-learn has it, are no problem.
+    """
+    what = f"It claims {n_columns} columns, but holds only {n_tokens} words"
+    request.memory.ask(ROW * (n_columns - n_tokens), what)
 
 
 def check_empty(request: Request, n_documents: int, n_cells: int) -> None:
-    """Raise if there are so many more documents than counts that the number cannot be true."""
-    if n_documents > MAX_EMPTY + n_cells:
-        raise fault(request.name, f"claims {n_documents} documents, but holds only {n_cells} counts; it is damaged.")
+    """Raise if there are so many more documents than counts that a model of them would be too large."""
+    what = f"It claims {n_documents} documents, but holds only {n_cells} counts"
+    request.memory.ask(ROW * (n_documents - n_cells), what)

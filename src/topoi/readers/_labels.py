@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from sys import getsizeof
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ class Labels:
         self._codes = array("i")
         self._lengths = array("i")
         self.n_known = 0
+        self.n_bytes = 0  # of the labels that there are, in memory
 
     def add(self, value: Any) -> None:
         """The label of the next document: one, a list of them, or None. It is checked before: see `check_label`."""
@@ -39,7 +41,11 @@ class Labels:
             self._lengths.append(SINGLE)
 
     def _code(self, value: Any) -> int:
-        return self._index.setdefault((type(value), value), len(self._index))
+        n_before = len(self._index)
+        code = self._index.setdefault((type(value), value), n_before)
+        if code == n_before:
+            self.n_bytes += 200 + getsizeof(value)
+        return code
 
     def finish(self) -> NDArray[Any] | list[list[Any] | None]:
         """An array of one label per document, or a list of lists if any document has a list."""
@@ -66,6 +72,8 @@ class Labels:
 
 class Targets:
     """One number per document, NaN where it is not known."""
+
+    n_bytes = 0  # those of a number are part of its document's
 
     def __init__(self) -> None:
         self._values = array("d")

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from sys import getsizeof
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from topoi.readers._faults import Faults, fault
 from topoi.readers._formats import Format, check_columns, choose_format
 from topoi.readers._labels import Labels, Targets, one_kind
 from topoi.readers._limits import Limits
+from topoi.readers._memory import Memory
 from topoi.readers._request import Documents, Request
 from topoi.readers._source import Source
 from topoi.readers._tokens import TextTokens
@@ -51,6 +53,7 @@ def read_documents(
     header: bool = True,
     first_index: int = 1,
     keep_texts: int = 0,
+    max_memory: int | str | None = None,
 ) -> Dataset:
     """Read documents from a path, from standard input (`"-"`) or from a binary stream.
 
@@ -87,6 +90,9 @@ def read_documents(
         SVMlight: the number of the first column, 1 or 0.
     keep_texts
         How many texts, of the first documents, to keep for `Dataset.texts`: a stream cannot be read twice.
+    max_memory
+        The most that the file may ask for, in memory or for a temporary copy on the disk: bytes, or text as `"8GB"`.
+        None is 64 times the size of the file, and at least 1 GiB, which only files that are made to harm exceed.
 
     Raises
     ------
@@ -101,6 +107,7 @@ def read_documents(
     request = Request(
         origin,
         faults,
+        Memory(origin.name, lambda: origin.n_bytes, max_memory),
         text,
         label,
         target,
@@ -111,12 +118,13 @@ def read_documents(
         header,
         first_index,
         vocabulary_file,
+        max_memory,
     )
     chosen = choose_format(origin, format)
     check_columns(chosen, request)
     words = Words(lowercase, token_pattern, stop_words, tokenized)
     limits = Limits(min_df, max_df, max_features)
-    known = _known_words(vocabulary)
+    known = _known_words(vocabulary, max_memory)
     try:
         if chosen.documents is not None:
             dataset = _read_texts(chosen.documents, request, words, limits, known, keep_texts)
@@ -140,20 +148,23 @@ def _read_texts(
     answers = _answers(request)
     ids: list[Any] = []
     kept: list[str] = []
-    are_lists, cut, n_documents = False, words.cut, 0
+    are_lists, cut, n_documents, n_kept = False, words.cut, 0, 0
     for text, answer, document_id in documents(request):
         if tokens is None:
             are_lists = isinstance(text, list)
-            tokens = TextTokens(words.stop_words if are_lists else words.ignored, vocabulary)
+            tokens = TextTokens(words.stop_words if are_lists else words.ignored, vocabulary, request.memory)
         if isinstance(text, list) is not are_lists:
             what = "some texts are strings, others lists of words; make them one or the other."
             raise fault(request.name, what)
-        tokens.add(cut(text) if isinstance(text, str) else text)
         answers.add(answer)
         if document_id is not None:
             ids.append(document_id)
+            n_kept += getsizeof(document_id)
         if n_documents < keep_texts:
             kept.append(_as_text(text))
+            n_kept += getsizeof(kept[-1])
+        tokens.n_kept = n_kept + answers.n_bytes
+        tokens.add(*((cut(text), len(text)) if isinstance(text, str) else (text, sum(map(len, text)))))
         n_documents += 1
     if tokens is None:
         raise _no_documents(request)
@@ -173,7 +184,7 @@ def _read_counts(
 ) -> Dataset:
     answers = _answers(request, none_is_known=True)
     if chosen.rows is not None:
-        cells = CountTokens()
+        cells = CountTokens(request.memory)
         for columns, counts, answer in chosen.rows(request):
             cells.add(columns, counts)
             answers.add(answer)
@@ -251,11 +262,11 @@ def _no_documents(request: Request) -> FileError:
     return fault(request.name, "has no documents: it is empty.")
 
 
-def _known_words(vocabulary: Any) -> NDArray[np.object_] | None:
+def _known_words(vocabulary: Any, max_memory: Any) -> NDArray[np.object_] | None:
     if vocabulary is None:
         return None
     if isinstance(vocabulary, str | os.PathLike):
-        return read_vocabulary_file(vocabulary)
+        return read_vocabulary_file(vocabulary, max_memory)
     return read_vocabulary(vocabulary)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from topoi.readers._faults import Faults, fault
 from topoi.readers._labels import check_label, read_target
+from topoi.readers._memory import Memory
 from topoi.readers._source import Source
 
 # A document: its text, or its words if they are listed; its label or target; its id.
@@ -33,6 +34,7 @@ class Request:
 
     source: Source
     faults: Faults
+    memory: Memory
     text: str | None = None
     label: str | None = None
     target: str | bool | None = None
@@ -43,6 +45,7 @@ class Request:
     header: bool = True
     first_index: int = 1
     vocabulary_file: str | os.PathLike[str] | None = None
+    max_memory: int | str | None = None
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ from topoi._compressed import LONGEST, PIECE, compression_in, decompressed
 from topoi._disk.blocks import nameless_file
 from topoi.errors import ParameterError
 from topoi.readers._faults import Faults, fault
+from topoi.readers._memory import Memory
 
 MAX_DOCUMENT = 2**26  # bytes: a file that is one endless line gets no more memory
 MAX_SKIPPED = 2**30  # bytes of a line to skip that are read in search of its end
@@ -38,6 +39,7 @@ class Source:
     def __init__(self, source: Any, encoding: str = "utf-8") -> None:
         self.path: Path | None = None
         self.encoding = _check_encoding(encoding)
+        self.n_read = 0  # bytes of a stream, a pipe or the files of a folder
         self._stream: IO[bytes] | None = None
         if isinstance(source, str) and source == "-":
             self._stream, self.name = sys.stdin.buffer, "standard input"
@@ -54,17 +56,27 @@ class Source:
         """Whether it can be read a second time: a stream cannot, nor a pipe that has a path."""
         return self.path is not None and (self.path.is_file() or self.path.is_dir())
 
+    @property
+    def n_bytes(self) -> int:
+        """Its size as it is stored; of what has no size, what has been read so far."""
+        try:
+            if self.path is not None and self.path.is_file():
+                return self.path.stat().st_size
+        except (OSError, ValueError):  # ValueError: a NUL in the name
+            pass
+        return self.n_read
+
     @contextlib.contextmanager
     def opened(self) -> Iterator[io.BufferedReader]:
         """Its bytes, decompressed."""
         if self._stream is not None:
-            yield decompressed(self._stream, self.name)
+            yield decompressed(cast(IO[bytes], _Counted(self._stream, self)), self.name)
             return
         with open_file(cast(Path, self.path)) as file:
-            yield decompressed(file, self.name)
+            yield decompressed(cast(IO[bytes], _Counted(file, self)), self.name)
 
     @contextlib.contextmanager
-    def seekable(self) -> Iterator[BinaryIO]:
+    def seekable(self, memory: Memory) -> Iterator[BinaryIO]:
         """Its bytes as a file in which one can jump: a stream, a pipe or a compressed file is first copied to disk."""
         if self.again:
             with open_file(cast(Path, self.path)) as file:
@@ -74,6 +86,7 @@ class Source:
                     return
         with self.opened() as stream, nameless_file() as copy:
             while piece := stream.read(PIECE):
+                memory.ask(copy.tell() + len(piece), "The file must be copied to the temporary folder to be read")
                 copy.write(piece)
             copy.seek(0)
             yield cast(BinaryIO, copy)
@@ -198,6 +211,18 @@ def _keeps_line_breaks(encoding: str) -> bool:
         return "\n".encode(encoding) == b"\n"
     except UnicodeError:
         return False
+
+
+class _Counted:
+    """Tells a source how much of its stream is read."""
+
+    def __init__(self, stream: IO[bytes], source: Source) -> None:
+        self._stream, self._source = stream, source
+
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        self._source.n_read += len(data or b"")
+        return data
 
 
 class _Recoded(io.RawIOBase):

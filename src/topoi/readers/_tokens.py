@@ -9,7 +9,8 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from itertools import repeat
+from itertools import islice, repeat
+from sys import getsizeof
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,12 @@ from numpy.typing import NDArray
 
 from topoi._validate import MAX_TOKENS, running_total
 from topoi.readers._limits import Limits
+from topoi.readers._memory import Memory
 
 PIECE = 2**19  # tokens worked on together
+LONG = 2**26  # characters of texts whose words have not been counted yet
+CHARACTERS = 16  # of text for a byte of the limit: as many as zlib can make of a byte of the file
+TOKEN, DOCUMENT, WORD = 4, 16, 100  # bytes; those of a word beside its letters
 
 Ints = NDArray[np.int64]
 Numbers = NDArray[np.int32]
@@ -29,16 +34,36 @@ UNKNOWN, IGNORED = -1, -2
 class Tokens:
     """The tokens of all documents so far: `words`, in the order in which they came, and `lengths` of the documents."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Memory) -> None:
         self.words = array("i")
         self.lengths = array("q")
+        self.memory = memory
 
-    def extend(self, words: Numbers, lengths: Ints) -> None:
-        """Append documents."""
-        if len(self.words) + len(words) > MAX_TOKENS:
-            raise MemoryError("too many tokens")
-        self.words.frombytes(np.ascontiguousarray(words, np.int32).tobytes())
+    def extend(self, words: Numbers, lengths: Ints, more: int = 0) -> None:
+        """Append documents; there are `more` bytes beside the tokens."""
+        self._ask(len(words), len(lengths), more)
+        for start in range(0, len(words), PIECE):
+            self.words.frombytes(np.ascontiguousarray(words[start : start + PIECE], np.int32).tobytes())
         self.lengths.frombytes(np.ascontiguousarray(lengths, np.int64).tobytes())
+
+    def extend_counted(self, words: Ints, counts: Ints, lengths: Ints) -> None:
+        """Append documents in which each of the `words` comes as often as `counts` says."""
+        self._ask(int(counts.sum()), len(lengths))
+        ends = np.cumsum(counts)
+        first = 0
+        while first < len(words):  # a piece at a time, which one count alone may exceed
+            begin = int(ends[first] - counts[first])
+            last = max(first + 1, int(np.searchsorted(ends, begin + PIECE, side="right")))
+            self.words.frombytes(np.repeat(words[first:last].astype(np.int32), counts[first:last]).tobytes())
+            first = last
+        self.lengths.frombytes(np.ascontiguousarray(lengths, np.int64).tobytes())
+
+    def _ask(self, n_tokens: int, n_documents: int, more: int = 0) -> None:
+        n_tokens, n_documents = len(self.words) + n_tokens, len(self.lengths) + n_documents
+        if n_tokens > MAX_TOKENS:
+            raise MemoryError("too many tokens")
+        n_bytes = TOKEN * n_tokens + DOCUMENT * n_documents + more
+        self.memory.ask(n_bytes, f"It has {n_tokens} tokens or more, in {n_documents} documents")
 
     def renumber(self, table: Numbers, sort: bool) -> None:
         """Give word w the number ``table[w]``, or drop its tokens if that is negative; then sort each document.
@@ -87,8 +112,11 @@ class Tokens:
 class TextTokens:
     """Gathers documents that are lists of words, and numbers the words as they come, or as a vocabulary does."""
 
-    def __init__(self, ignored: frozenset[str], vocabulary: NDArray[np.object_] | None) -> None:
-        self.tokens = Tokens()
+    def __init__(self, ignored: frozenset[str], vocabulary: NDArray[np.object_] | None, memory: Memory) -> None:
+        self.tokens = Tokens(memory)
+        self.n_kept = 0  # bytes of what the reader keeps beside the words: ids, labels, texts
+        self._n_vocabulary = self._n_counted = 0  # bytes and number of words so far
+        self._n_text = self._n_characters = 0  # characters so far, and since the last piece
         self.n_dropped = 0
         self._vocabulary = vocabulary
         self._numbers: list[int] = []  # of the documents since the last piece
@@ -106,11 +134,12 @@ class TextTokens:
             known = self._index.get
             self._look_up = lambda words: map(known, words, repeat(UNKNOWN))
 
-    def add(self, document: list[str]) -> None:
-        """Append a document."""
+    def add(self, document: list[str], n_characters: int) -> None:
+        """Append a document that was a text of so many characters."""
+        self._n_characters += n_characters
         self._numbers.extend(self._look_up(document))
         self._ends.append(len(self._numbers))
-        if len(self._numbers) >= PIECE or len(self._ends) >= PIECE:
+        if len(self._numbers) >= PIECE or len(self._ends) >= PIECE or self._n_characters >= LONG:
             self._flush()
 
     def _flush(self) -> None:
@@ -118,9 +147,17 @@ class TextTokens:
         lengths = np.diff(np.array([0, *self._ends])).astype(np.int64)
         self._numbers.clear()
         self._ends.clear()
+        self._n_text += self._n_characters
+        self._n_characters = 0
+        what = f"Its texts have {self._n_text} characters or more, which are not kept but take their time"
+        self.tokens.memory.ask(self._n_text // CHARACTERS, what)
         if self._vocabulary is not None:
             self.n_dropped += int((numbers == UNKNOWN).sum())
-        self.tokens.extend(*drop(numbers, lengths, self._fewest))
+        else:
+            new = islice(reversed(self._index), len(self._index) - self._n_counted)
+            self._n_vocabulary += sum(WORD + getsizeof(word) for word in new)
+            self._n_counted = len(self._index)
+        self.tokens.extend(*drop(numbers, lengths, self._fewest), self._n_vocabulary + self.n_kept)
 
     def finish(self, limits: Limits) -> NDArray[np.object_]:
         """Make the tokens those of a corpus; the words of its vocabulary, in order."""
@@ -150,6 +187,8 @@ def drop(words: Numbers, lengths: Ints, fewest: int) -> tuple[Numbers, Ints]:
 
 def _sorted(words: Numbers, lengths: Ints, n_words: int) -> Numbers:
     """Each document in ascending order: one sort of (document, word) for all of them."""
+    if len(lengths) == 1:  # it may be longer than a piece: no numbers of 8 bytes beside it
+        return np.sort(words)
     document = np.repeat(np.arange(len(lengths)), lengths)
     keys = document * max(n_words, 1) + words
     keys.sort()

@@ -30,7 +30,9 @@ def documents(request: Request) -> Documents:
             request.faults.document(str(path), "is a link that leads out of the folder; copy the file itself there.")
             continue
         try:
-            text = Source(path, request.source.encoding).whole()
+            source = Source(path, request.source.encoding)
+            text = source.whole()
+            request.source.n_read += source.n_read
         except FileError as error:
             request.faults.skip(error)
             continue

@@ -1,30 +1,40 @@
-"""Parquet, read a batch of rows at a time with pyarrow."""
+"""Parquet, read a batch of rows at a time with pyarrow.
+
+A kilobyte can hold a long string a million times, by a dictionary, by compression or by strings that begin alike; so a
+batch has so many rows that it stays small even if every string were as long as the largest page. Of lists the words
+stay in their dictionary.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 from topoi.errors import FileError
 from topoi.readers._faults import fault
+from topoi.readers._parquet_pages import DELTA_BYTE_ARRAY, pages
 from topoi.readers._request import Columns, Documents, Request
+from topoi.readers._source import MAX_DOCUMENT, TOO_LONG
 
-BATCH = 4096  # rows
+BATCH = 4096  # rows, if they are short
+BATCH_BYTES = 2**27  # of all rows of a batch, if each were as long as it can be; Python has them once more
+MAX_LISTED = 2**24  # words of one document
+VALUE = 16  # bytes of a value in a list, beside what it holds
 
 
 def documents(request: Request) -> Documents:
     """Every row."""
     pyarrow = import_pyarrow(request.name)
-    with request.source.seekable() as file:
-        try:
-            table = pyarrow.parquet.ParquetFile(file)
-            schema = table.schema_arrow
-        except Exception as error:  # pyarrow has errors of many kinds for a file that is none of its own
-            raise fault(request.name, f"is not a Parquet file, or is damaged: {error}") from error
+    with request.source.seekable(request.memory) as file:
+        table = _opened(request, pyarrow, file)
+        schema = table.schema_arrow
         columns = request.columns(schema.names)
         _check_types(request, columns, schema, pyarrow)
         asked = [name for name in (columns.text, columns.answer, columns.id) if name is not None]
-        for row, values in _rows(request, table, asked):
+        n_rows, lists = _plan(request, table.metadata, file, asked)
+        if lists:
+            table = _opened(request, pyarrow, file, read_dictionary=lists)
+        for row, values in _rows(request, table, asked, n_rows):
             text = values[columns.text]
             if text is None or (isinstance(text, list) and None in text):
                 request.faults.document(request.name, f"{columns.text!r} is null, or a word in it is.", row=row)
@@ -50,10 +60,49 @@ def import_pyarrow(name: str) -> Any:
     return pyarrow
 
 
-def _rows(request: Request, table: Any, asked: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _opened(request: Request, pyarrow: Any, file: BinaryIO, **options: Any) -> Any:
+    file.seek(0)
+    try:
+        table = pyarrow.parquet.ParquetFile(file, **options)
+        table.schema_arrow  # noqa: B018 (it may raise)
+    except Exception as error:  # pyarrow has errors of many kinds for a file that is none of its own
+        raise fault(request.name, f"is not a Parquet file, or is damaged: {error}") from error
+    return table
+
+
+def _plan(request: Request, metadata: Any, file: BinaryIO, asked: list[str]) -> tuple[int, list[str]]:
+    """Rows of a batch, and the columns of lists of strings, from what all pages declare; raise if it is too much."""
+    largest, lists = 1, []
+    paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
+    wanted = [i for i, path in enumerate(paths) if any(f"{path}.".startswith(f"{name}.") for name in asked)]
+    for group in range(metadata.num_row_groups):
+        for i in wanted:
+            column, kind = metadata.row_group(group).column(i), metadata.schema.column(i)
+            nested = kind.max_repetition_level > 0
+            if nested and kind.physical_type == "BYTE_ARRAY":
+                lists.append(kind.path)
+            if nested:
+                what = f"The column {kind.path!r} declares {column.num_values} values in row group {group + 1}"
+                request.memory.ask(VALUE * column.num_values, what)
+            try:
+                for page in pages(file, column):
+                    n_bytes = page.n_bytes + VALUE * page.n_values
+                    if nested and page.encoding == DELTA_BYTE_ARRAY:
+                        n_bytes = page.n_bytes * page.n_values
+                    what = f"A page of the column {kind.path!r} declares {page.n_bytes} bytes, {page.n_values} values"
+                    request.memory.ask(n_bytes, what)
+                    largest = max(largest, page.n_bytes)
+            except (ValueError, OSError) as error:
+                if isinstance(error, FileError):
+                    raise
+                raise fault(request.name, f"the Parquet data are damaged: {error}.") from error
+    return max(1, min(BATCH, BATCH_BYTES // largest)), sorted(set(lists))
+
+
+def _rows(request: Request, table: Any, asked: list[str], n_rows: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number, from 1, and values of every row."""
     row = 0
-    batches = table.iter_batches(BATCH, columns=asked)
+    batches = table.iter_batches(n_rows, columns=asked)
     while True:
         try:
             batch = next(batches)
@@ -61,18 +110,58 @@ def _rows(request: Request, table: Any, asked: list[str]) -> Iterator[tuple[int,
             return
         except Exception as error:
             raise fault(request.name, f"the Parquet data are damaged: {error}", row=row + 1) from error
-        try:
-            rows = batch.select(asked).to_pylist()
-        except UnicodeDecodeError:
-            rows = None  # some string is not UTF-8: find it
+        columns = [_values(batch.column(name)) for name in asked]
         for i in range(len(batch)):
             row += 1
-            try:
-                values = rows[i] if rows is not None else {name: batch.column(name)[i].as_py() for name in asked}
-            except UnicodeDecodeError as error:
-                request.faults.document(request.name, f"a string that is not UTF-8: {error.reason}.", row=row)
+            values = {name: column[i] for name, column in zip(asked, columns, strict=True)}
+            wrong = next((what for value in values.values() if (what := _what_is_wrong(value))), None)
+            if wrong:
+                request.faults.document(request.name, wrong, row=row)
                 continue
             yield row, values
+
+
+def _values(column: Any) -> list[Any]:
+    """The values of a column of a batch; the error is in the place of a string that is not UTF-8."""
+    if not hasattr(column, "values") or not hasattr(column.values, "dictionary"):
+        return _decoded(column)
+    words = [*_decoded(column.values.dictionary), None]  # in memory once, as often as they may come
+    numbers = column.values.indices.fill_null(len(words) - 1).to_numpy()
+    if hasattr(column, "offsets"):
+        offsets = column.offsets.to_pylist()
+    else:  # of a fixed size
+        offsets = [(column.offset + i) * column.type.list_size for i in range(len(column) + 1)]
+    valid = column.is_valid().to_pylist()
+    spans = [(start, end) if ok else None for start, end, ok in zip(offsets, offsets[1:], valid, strict=False)]
+    return [
+        None if span is None
+        else OverflowError() if span[1] - span[0] > MAX_LISTED
+        else [words[number] for number in numbers[slice(*span)].tolist()]
+        for span in spans
+    ]  # fmt: skip
+
+
+def _decoded(column: Any) -> list[Any]:
+    try:
+        values: list[Any] = column.to_pylist()
+    except UnicodeDecodeError:  # some string is not UTF-8: find it
+        values = []
+        for scalar in column:
+            try:
+                values.append(scalar.as_py())
+            except UnicodeDecodeError as error:
+                values.append(error)
+    return values
+
+
+def _what_is_wrong(value: Any) -> str | None:
+    """Why a value that was read cannot be used, if so."""
+    if isinstance(value, OverflowError):
+        return f"a list of more than {MAX_LISTED} words, too long for one document. Cut it into smaller ones."
+    if isinstance(value, str) and len(value) > MAX_DOCUMENT:
+        return f"the text {TOO_LONG}"
+    one = value if not isinstance(value, list) else next((v for v in value if isinstance(v, UnicodeDecodeError)), None)
+    return f"a string that is not UTF-8: {one.reason}." if isinstance(one, UnicodeDecodeError) else None
 
 
 def _check_types(request: Request, columns: Columns, schema: Any, pyarrow: Any) -> None:

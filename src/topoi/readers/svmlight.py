@@ -14,6 +14,7 @@ from topoi._validate import MAX_COUNT, MAX_WORDS
 from topoi.readers._counts import BAD_COUNT
 from topoi.readers._request import Request, short
 
+MAX_LINE = 2**24  # characters: a number of two of them takes a hundred bytes on its way
 _PAIRS = re.compile(r"\s*(?:[0-9]{1,18}:[0-9]{1,18}(?:\s+|\Z))*", re.ASCII)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}(?:\.0*)?", re.ASCII)
 _INDEX = re.compile(r"[0-9]{1,18}", re.ASCII)
@@ -26,6 +27,9 @@ def rows(request: Request) -> Iterator[Row]:
     """Every line that is not blank."""
     faults, name = request.faults, request.name
     for number, line in request.source.lines(faults):
+        if len(line) > MAX_LINE:
+            faults.document(name, f"the line is longer than {MAX_LINE >> 20} MiB, too long for counts.", line=number)
+            continue
         body = line.partition("#")[0]
         if not body or body.isspace():
             continue

@@ -31,7 +31,7 @@ Triples = NDArray[np.int64]
 
 def read(request: Request) -> tuple[Tokens, int]:
     """The tokens of every document, and the number of columns."""
-    tokens = Tokens()
+    tokens = Tokens(request.memory)
     with request.source.opened() as stream:
         n_documents, n_words, n_lines = [_header(request, stream, i) for i in range(3)]
         if n_words > MAX_WORDS:
@@ -49,7 +49,7 @@ def read(request: Request) -> tuple[Tokens, int]:
             check_empty(request, int(document[-1]), n_seen)
             lengths = np.bincount(document - current, counts, document[-1] - current + 1).astype(np.int64)
             lengths[0] += carried[0]
-            tokens.extend(np.repeat(words - 1, counts).astype(np.int32), lengths[:-1])
+            tokens.extend_counted(words - 1, counts, lengths[:-1])
             current, carried = int(document[-1]), lengths[-1:]
         check_empty(request, n_documents, n_seen)
         if n_seen + request.faults.n_skipped != n_lines:
