@@ -61,7 +61,7 @@ def test_a_killed_process_holds_nothing(holder, tmp_path):
     holder.wait()
     assert (tmp_path / LOCK).exists()
     check_free(tmp_path)
-    with locked(tmp_path), pytest.raises(BusyError, match=f"process {os.getpid()}"), locked(tmp_path):
+    with locked(tmp_path), pytest.raises(BusyError, match=f"this process .{os.getpid()}"), locked(tmp_path):
         pass
     assert not list(tmp_path.iterdir())
 
@@ -226,3 +226,36 @@ def test_two_fits_with_one_folder_of_checkpoints(tmp_path):
     assert len(refused) == 2
     assert not (tmp_path / LOCK).exists()
     LDA(3, n_sweeps=4, random_state=0).fit(X, checkpoint=tmp_path)
+
+
+@POSIX
+def test_a_child_can_take_the_lock_when_its_parent_lets_go(tmp_path):
+    code = """
+    import os, sys
+    from topoi._disk.locks import locked
+    ready, go = os.pipe()
+    with locked(sys.argv[1]):
+        child = os.fork()
+        if child == 0:
+            os.read(ready, 1)
+            with locked(sys.argv[1]):
+                os._exit(0)
+    os.write(go, b"1")
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(tmp_path)], check=True)
+
+
+@POSIX
+def test_a_child_that_leaves_does_not_let_go(tmp_path):
+    code = """
+    import os, sys
+    from pathlib import Path
+    from topoi._disk.locks import LOCK, locked
+    with locked(sys.argv[1]):
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+            assert Path(sys.argv[1], LOCK).exists()
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(tmp_path)], check=True)

@@ -29,8 +29,8 @@ WHAT = "which topoi does not follow in a folder of its own; remove it, or name a
 
 def is_link(found: os.stat_result) -> bool:
     """Whether it leads elsewhere: a symbolic link, or a junction of Windows."""
-    reparse = getattr(stat, "FILE_ATTRIBUTE_REPARSE_POINT", 0)
-    return stat.S_ISLNK(found.st_mode) or bool(getattr(found, "st_file_attributes", 0) & reparse)
+    # Of Windows' tags, those with this bit stand for another place; those of files in a cloud do not.
+    return stat.S_ISLNK(found.st_mode) or bool(getattr(found, "st_reparse_tag", 0) & 0x20000000)
 
 
 def look(path: Path) -> os.stat_result | None:

@@ -69,11 +69,12 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
         key = place.st_dev, place.st_ino
         _enter(key, folder)
         try:
-            fd = _take(folder)
+            fd, pid = _take(folder), os.getpid()
             try:
                 yield
             finally:
-                _release(folder, fd)
+                if os.getpid() == pid:  # not a child that was forked in between
+                    _release(folder, fd)
         finally:
             _held.discard(key)
 
@@ -89,7 +90,7 @@ def check_free(path: str | os.PathLike[str]) -> None:
 def _enter(key: tuple[int, int], folder: Folder) -> None:
     with _guard:
         if key in _held:
-            raise _busy(folder, Holder(os.getpid(), "this machine", "another call of it"))
+            raise _busy(folder, f"another call in this process ({os.getpid()})")
         _held.add(key)
 
 
@@ -121,7 +122,7 @@ def _take(folder: Folder) -> int:
             folder.remove(LOCK)
         else:
             time.sleep(_PAUSE)
-    raise _busy(folder, holder)
+    raise _busy(folder, f"{holder} (if that is gone, remove {folder.path / LOCK})")
 
 
 def _open(folder: Folder) -> tuple[int, bool]:
@@ -143,10 +144,9 @@ def _release(folder: Folder, fd: int) -> None:
             folder.remove(LOCK)
 
 
-def _busy(folder: Folder, holder: Holder) -> BusyError:
+def _busy(folder: Folder, who: str) -> BusyError:
     return BusyError(
-        f"{folder.path}: is being written to by {holder}. Wait until it ends, or stop it, or choose another folder. "
-        f"(If that process is gone, remove {folder.path / LOCK}.)"
+        f"{folder.path}: is being written to by {who}. Wait until it ends, or stop it, or choose another folder."
     )
 
 

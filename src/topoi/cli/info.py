@@ -36,7 +36,7 @@ def info(
     if json:
         print_json({**facts, "cache": None if cache is None else str(cache), "samplers": samplers_table()})
         return
-    _print_facts(facts | {"cache": cache or "none: no folder can be written, every run compiles anew"})
+    _print_facts(facts | {"cache": cache or "none: no folder that only you can write to, every run compiles anew"})
     _print_samplers(samplers_table())
 
 

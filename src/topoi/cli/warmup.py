@@ -35,7 +35,9 @@ def warmup(
             log.print(f"{number}/{len(todo)} {name}", style="dim")
     where = cache_dir()
     seconds = time.perf_counter() - begun
-    log.print(f"Ready after {seconds:.0f} s; kernels are in {where or 'memory only: no folder can be written'}.")
+    log.print(
+        f"Ready after {seconds:.0f} s; kernels are in {where or 'memory only: there is no folder that only you can write to'}."
+    )
 
 
 def steps(every: bool) -> list[tuple[str, Callable[[], Any]]]:
