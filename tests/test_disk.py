@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -323,3 +324,12 @@ def test_a_corpus_replaces_nothing_but_a_corpus(tmp_path):
 def test_names_cannot_be_guessed():
     assert len({new_name("a") for _ in range(100)}) == 100
     assert Path(new_name("a")).name.startswith(".a.")
+
+
+@pytest.mark.parametrize(
+    ("tag", "elsewhere"), [(0xA0000003, True), (0xA000000C, True), (0x9000001A, False), (0, False)],
+    ids=["junction", "link", "cloud", "none"],
+)  # fmt: skip
+def test_tags_of_windows(tag, elsewhere):
+    found = SimpleNamespace(st_mode=stat.S_IFDIR | 0o755, st_reparse_tag=tag)
+    assert inside.is_link(found) == elsewhere

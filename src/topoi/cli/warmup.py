@@ -35,9 +35,8 @@ def warmup(
             log.print(f"{number}/{len(todo)} {name}", style="dim")
     where = cache_dir()
     seconds = time.perf_counter() - begun
-    log.print(
-        f"Ready after {seconds:.0f} s; kernels are in {where or 'memory only: there is no folder that only you can write to'}."
-    )
+    kept = where or "memory only: there is no folder that only you can write to"
+    log.print(f"Ready after {seconds:.0f} s; kernels are in {kept}.")
 
 
 def steps(every: bool) -> list[tuple[str, Callable[[], Any]]]:
