@@ -229,4 +229,6 @@ def save_about(model: Model) -> None:
 
     head = {"format": FORMAT, "version": VERSION, "written_by": __version__}
     text = json.dumps(head | plain(model.about), indent=2, ensure_ascii=False, allow_nan=False)
-    write_whole(model.path.resolve() / ABOUT, (text + "\n").encode("utf-8"), follow=False)
+    # A path that is not UTF-8 has half a surrogate pair for each such byte. Its escape is that of JSON, and reads back.
+    data = (text + "\n").encode("utf-8", "backslashreplace")
+    write_whole(model.path.resolve() / ABOUT, data, follow=False)

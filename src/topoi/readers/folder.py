@@ -1,6 +1,7 @@
 """A folder of text files, a document each. The subfolder is the label, the path within the folder the id.
 
-Files are read in order of their paths, the same on every system. Names that begin with a dot are left out. A symbolic
+Files are read in order of their paths, the same on every system and in every locale; a byte of a name that is not UTF-8
+stands in labels and ids as its escape, \\xe9. Names that begin with a dot are left out. A symbolic
 link to a folder is not followed; one to a file is, unless it leads out of the folder: then it is a document that cannot
 be read, since whoever made the folder would otherwise choose which files of the reader's are taken for documents.
 """
@@ -24,8 +25,8 @@ def documents(request: Request) -> Documents:
     if root is None or not root.is_dir():
         raise fault(request.name, "is not a folder.")
     real_root = os.path.realpath(root)
-    for parts in sorted(_files(root)):
-        path = root.joinpath(*parts)
+    for parts, found in sorted((tuple(map(_as_text, found)), found) for found in _files(root)):
+        path = root.joinpath(*found)
         if path.is_symlink() and os.path.commonpath([real_root, os.path.realpath(path)]) != real_root:
             request.faults.document(str(path), "is a link that leads out of the folder; copy the file itself there.")
             continue
@@ -41,6 +42,11 @@ def documents(request: Request) -> Documents:
             request.faults.document(str(path), f"the subfolder {parts[0]!r}: {problem}")
             continue
         yield text, answer, "/".join(parts)
+
+
+def _as_text(name: str) -> str:
+    """The name of a file as text that can be written anywhere."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _files(root: Path) -> Iterator[tuple[str, ...]]:

@@ -36,7 +36,7 @@ def render(title: str, data: dict[str, Any]) -> bytes:
     }
     # One pass over the template alone: braces in the data stay as they are.
     page = re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _read("page.html"))
-    return page.encode("utf-8")
+    return page.encode("utf-8", "replace")  # of the title; in the data they are escaped
 
 
 def _read(name: str) -> str:
