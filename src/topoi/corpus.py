@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import json
+import mmap
 import operator
 import os
 from collections.abc import Iterable
@@ -56,6 +57,7 @@ class Corpus:
     """
 
     folder: Path | None = None
+    _mapped: mmap.mmap | None = None  # the file that `words` is mapped from
     # Random streams go by the numbers of documents and blocks. In a part of a corpus (on a cluster) they are counted
     # from here on, so that the part has the draws that it has in the whole.
     first_document = 0
@@ -136,10 +138,8 @@ class Corpus:
             version, n_words = header["version"], operator.index(header["n_words"])
             if version != FORMAT_VERSION:
                 raise CorpusError(f"its format is version {version!r}; this topoi reads version {FORMAT_VERSION}.")
-            words, doc_ptr = (
-                _read_array(folder / "words.npy", mmap),
-                _read_array(folder / "doc_ptr.npy", mmap),
-            )
+            words = _read_array(folder / "words.npy", mmap)
+            doc_ptr = _read_array(folder / "doc_ptr.npy", False)
             vocabulary = None
             if not header["has_vocabulary"] and n_words > max_unused + len(words):
                 raise CorpusError(
@@ -151,6 +151,7 @@ class Corpus:
         except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
             raise CorpusError(f"{folder} is not a saved corpus, or is damaged: {error}") from error
         corpus.folder = folder.resolve()
+        corpus._mapped = _mapping(words)
         return corpus
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -213,6 +214,23 @@ class Corpus:
     def n_tokens(self) -> int:
         """Number of tokens of all documents."""
         return len(self.words)
+
+    def check_file(self) -> None:
+        """Raise if tokens that are mapped are not there any more: reading beyond the end of a file ends the process."""
+        if self._mapped is not None and self._mapped.size() < len(self._mapped):
+            raise CorpusError(
+                f"{self.folder}: words.npy has been cut short since the corpus was loaded; save the corpus anew."
+            )
+
+    @property
+    def in_memory(self) -> Corpus:
+        """The same documents with their tokens in memory, for long work: a file may be cut short meanwhile."""
+        return self if self._mapped is None else self._in_memory
+
+    @functools.cached_property
+    def _in_memory(self) -> Corpus:
+        self.check_file()
+        return Corpus(np.array(self.words), self.doc_ptr, self.n_words, self.vocabulary, self.n_dropped)
 
     @functools.cached_property
     def doc_lengths(self) -> Ints:
@@ -316,6 +334,11 @@ def _read_array(path: Path, mmap: bool) -> Any:
     if not isinstance(values, np.ndarray):
         raise CorpusError(f"{path.name} is not a single array.")
     return values if mmap else np.array(values)
+
+
+def _mapping(values: Any) -> mmap.mmap | None:
+    """The file that an array is mapped from, if it is."""
+    return values.base if isinstance(values.base, mmap.mmap) else None
 
 
 def _check_replaceable(folder: Path) -> None:

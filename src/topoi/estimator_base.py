@@ -242,7 +242,9 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 raise CorpusError(f"X has {X.n_words} words, but the model was fitted on {self.n_features_in_}.")
             else:
                 self._check_vocabulary(X, like)
-            return X
+            X.check_file()
+            # What is read again and again. Other engines read documents from the folder, and check them.
+            return X.in_memory if like is not None or (reset and self.engine is None) else X
         if getattr(X, "dtype", None) == np.dtype(object) and np.size(X) and not isinstance(np.ravel(X)[0], str):
             try:
                 X = check_array(X, dtype=np.float64, ensure_all_finite=False)  # numbers stored as objects

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._jit import kernel
-from topoi.cluster._job import read_arrays, write_arrays
+from topoi.cluster._job import damaged, read_arrays, write_arrays
 from topoi.state import State
 
 MOST = 255
@@ -103,3 +103,11 @@ def read_entries(path: Path, shard: int) -> Entries:
     names = [f"{name} {shard}" for name in Entries._fields]
     found = read_arrays(path, *names)
     return Entries(*(found[name] for name in names))
+
+
+def add_file(path: Path, shard: int, table: NDArray[Any]) -> None:
+    """Add the entries of a shard in a file to its table, flat; not beyond its end, whatever the file says."""
+    place, times = read_entries(path, shard)
+    if place.shape != times.shape or place.max(initial=0) >= table.size:
+        raise damaged(path, f"it has counts beyond the table of shard {shard}")
+    add_entries(place, times, table)

@@ -14,7 +14,10 @@ killed has a new folder: tasks that the old driver left behind may still write t
 
 from __future__ import annotations
 
+import math
+import zlib
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,8 @@ GROUPS = 32
 #: Entries of the table of a shard of words, at most (unless one block of words has more), and how many shards at least.
 SHARD = 2**24
 SHARDS = 8
+#: How the header of an .npy file is read, by its version.
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 @dataclass(frozen=True)
@@ -73,15 +78,23 @@ class Layout:
     word_block_ptr: NDArray[np.int64]
     groups: NDArray[np.int64]
     shards: NDArray[np.int64]
+    tokens: NDArray[np.int64]  # where the groups begin and end, in tokens
+    checksums: NDArray[np.uint32]  # of the documents of every group
 
     @staticmethod
     def of(corpus: Corpus, n_topics: int) -> Layout:
         """How to cut a corpus: by the corpus and the topics alone, whoever does the work."""
-        tokens = corpus.doc_ptr[corpus.block_ptr]
         group = max(1, min(GROUP, corpus.n_tokens // GROUPS))
         rows = corpus.word_block_ptr
         shard = max(1, min(SHARD // n_topics, corpus.n_words // SHARDS))
-        return Layout(corpus.block_ptr, rows, _cut(tokens, group), _cut(rows, shard))
+        groups = _cut(corpus.doc_ptr[corpus.block_ptr], group)
+        documents = corpus.block_ptr[groups]
+        tokens = corpus.doc_ptr[documents]
+        sums = [
+            checksum(corpus.words[slice(*edges)], corpus.doc_ptr[first : last + 1])
+            for edges, (first, last) in zip(pairwise(tokens), pairwise(documents), strict=True)
+        ]
+        return Layout(corpus.block_ptr, rows, groups, _cut(rows, shard), tokens, np.array(sums, np.uint32))
 
     @property
     def n_groups(self) -> int:
@@ -113,6 +126,11 @@ class Layout:
         return Layout(**read_arrays(Path(job.folder) / "layout"))
 
 
+def checksum(words: NDArray[np.int32], doc_ptr: NDArray[np.int64]) -> int:
+    """A checksum of some documents: whoever reads them again sees whether they are the same."""
+    return zlib.crc32(np.ascontiguousarray(doc_ptr).data, zlib.crc32(np.ascontiguousarray(words).data))
+
+
 def _cut(size: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     """Cut 0 … len(size) − 1 where `size`, running totals, has grown by `most`."""
     cuts = [0]
@@ -130,10 +148,37 @@ def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
 
 def read_arrays(path: Path, *names: str) -> dict[str, NDArray[Any]]:
     """Arrays of a file: those named, or all."""
-    from safetensors import safe_open
+    from safetensors import SafetensorError, safe_open
 
-    with safe_open(str(path), framework="numpy") as file:
-        return {name: file.get_tensor(name) for name in names or file.keys()}
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            return {name: file.get_tensor(name) for name in names or file.keys()}
+    except SafetensorError as error:
+        raise damaged(path, str(error)) from error
+
+
+def damaged(path: Path, why: str) -> OSError:
+    """The error of a file that is not what a task has written."""
+    return OSError(f"{path} is damaged ({why})")
+
+
+def read_part(path: Path, dtype: Any, first: int, last: int) -> NDArray[Any]:
+    """Items first … last − 1 of an .npy file; an OSError if it has no such items.
+
+    They are read, not mapped: reading a mapped file that someone has cut short ends the process (SIGBUS).
+    """
+    with path.open("rb") as file:
+        try:
+            shape, _, found = HEADERS[np.lib.format.read_magic(file)](file)
+        except (ValueError, KeyError) as error:
+            raise damaged(path, str(error)) from error
+        if len(shape) != 1 or found != np.dtype(dtype):
+            raise damaged(path, f"it has {shape} items of {found}")
+        file.seek(first * found.itemsize, 1)
+        part = np.fromfile(file, found, last - first)
+    if len(part) < last - first:
+        raise damaged(path, "it ends too early")
+    return part
 
 
 # ---- Large arrays, of which every task writes its part and which all tasks map ------------------------------
@@ -159,4 +204,6 @@ def map_shared(path: Path, dtype: Any, shape: tuple[int, ...], mode: Any = "c") 
     """A shared array, mapped into memory. Mode "c": kernels are compiled for arrays that can be written to."""
     if 0 in shape:
         return np.zeros(shape, dtype)
+    if path.stat().st_size != np.dtype(dtype).itemsize * math.prod(shape):
+        raise damaged(path, f"it has {path.stat().st_size} bytes, too few or too many")
     return map_file(path, dtype, shape, mode)

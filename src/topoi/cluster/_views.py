@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from topoi._simd import pad
 from topoi.cluster._faults import EngineError
-from topoi.cluster._job import Job, Layout, read_arrays
+from topoi.cluster._job import Job, Layout, checksum, damaged, read_arrays, read_part
 from topoi.corpus import Corpus
 from topoi.state import State, topic_dtype
 from topoi.supervision import Supervision
@@ -59,24 +59,26 @@ group_corpus = Opened()
 
 
 def _open_group(job: Job, layout: Layout, group: int) -> Corpus:
-    """The documents of a group, mapped from the saved corpus."""
+    """The documents of a group, read from the saved corpus."""
     first_block, last_block = layout.groups[group], layout.groups[group + 1]
     ptr = layout.block_ptr[first_block : last_block + 1]
-    doc_ptr = np.load(Path(job.corpus) / "doc_ptr.npy", mmap_mode="r")
-    words = np.load(Path(job.corpus) / "words.npy", mmap_mode="r")
-    if len(doc_ptr) != layout.block_ptr[-1] + 1 or len(words) != doc_ptr[-1]:
-        raise changed(job)
-    doc_ptr = doc_ptr[ptr[0] : ptr[-1] + 1]
-    words = words[doc_ptr[0] : doc_ptr[-1]]
+    first, last = layout.tokens[group : group + 2].tolist()
+    try:
+        doc_ptr = read_part(Path(job.corpus) / "doc_ptr.npy", np.int64, int(ptr[0]), int(ptr[-1]) + 1)
+        words = read_part(Path(job.corpus) / "words.npy", np.int32, first, last)
+    except OSError as error:
+        raise changed(job, error) from error
+    if checksum(words, doc_ptr) != layout.checksums[group]:
+        raise changed(job, f"{checksum(words, doc_ptr):x} is not the checksum of group {group}")
     corpus = Corpus(words, doc_ptr - doc_ptr[0], job.n_words)
     corpus.first_document, corpus.first_block = int(ptr[0]), int(first_block)
     _preset(corpus, "block_ptr", ptr - ptr[0])
     return corpus
 
 
-def changed(job: Job) -> EngineError:
+def changed(job: Job, why: object) -> EngineError:
     """The error of a corpus that is not the one that the fit began with: kernels would read beyond its ends."""
-    return EngineError(f"the corpus in {job.corpus} has changed since the fit began; begin the fit anew")
+    return EngineError(f"the corpus in {job.corpus} has changed since the fit began ({why}); begin the fit anew")
 
 
 def group_state(job: Job, layout: Layout, group: int, sweep: int, z: NDArray[Any] | None = None) -> State:
@@ -85,8 +87,8 @@ def group_state(job: Job, layout: Layout, group: int, sweep: int, z: NDArray[Any
     if z is None:
         z = read_arrays(job.path(sweep, "z", group))["z"]
     corpus = group_corpus(job, layout, group)
-    if z.shape != (corpus.n_tokens,):
-        raise changed(job)
+    if z.shape != (corpus.n_tokens,) or z.dtype != topic_dtype(job.n_topics) or z.max(initial=0) >= job.n_topics:
+        raise damaged(job.path(sweep, "z", group), f"it does not hold the topics of {corpus.n_tokens} tokens")
     state = State(
         corpus, model["alpha"], float(model["beta"][0]), z, job.seed, sweep,
         real=np.dtype(job.real).type,

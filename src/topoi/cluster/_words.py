@@ -16,7 +16,7 @@ from scipy import sparse
 
 from topoi._pool import Pool
 from topoi._simd import aligned_zeros
-from topoi.cluster._counts import add_entries, read_entries, table_entries, write_entries
+from topoi.cluster._counts import add_file, table_entries, write_entries
 from topoi.cluster._job import (
     Job,
     Layout,
@@ -68,7 +68,7 @@ def _sum(job: Job, layout: Layout, files: list[Path], shard: int) -> NDArray[Any
     n_words = int(layout.words[shard + 1] - layout.words[shard])
     table = np.zeros((n_words, job.n_topics), job.real)
     for file in files:
-        add_entries(*read_entries(file, shard), table.reshape(-1))
+        add_file(file, shard, table.reshape(-1))
     return table
 
 
