@@ -143,6 +143,20 @@ def test_the_driver_cannot_write(number, remedy, tmp_path, monkeypatch):
         LDA(**QUICK, engine="blocks").fit(X, checkpoint=tmp_path)
 
 
+def test_no_room_for_the_shares_of_documents(tmp_path, monkeypatch):
+    """A mapped file without room for its pages would end the process, at the end of the fit; it can be called again."""
+
+    def full(path, first, part):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_engine, "write_shared", full)
+        with pytest.raises(EngineError, match=r"doc_topic failed on .*No space left.*make room on its disk"):
+            LDA(**QUICK, engine="blocks").fit(X, checkpoint=tmp_path)
+    model = LDA(**QUICK, engine="blocks").fit(X, checkpoint=tmp_path)
+    np.testing.assert_array_equal(model.doc_topic_, LDA(**QUICK).fit(X).doc_topic_)
+
+
 # ---- Files of the run ----------------------------------------------------------------------------------------------
 
 

@@ -35,7 +35,7 @@ from topoi._simd import LANES
 from topoi.checkpoint import Journal, Point
 from topoi.cluster import _documents, _words
 from topoi.cluster._faults import with_files
-from topoi.cluster._job import Job, Layout, read_arrays, write_arrays
+from topoi.cluster._job import Job, Layout, read_arrays, write_arrays, write_shared
 from topoi.cluster._stamp import code_stamp
 from topoi.cluster._views import group_corpus
 from topoi.cluster._weights import weigh
@@ -302,7 +302,12 @@ class Cluster:
         assert self.shares_at is not None
         for group in range(self.layout.n_groups):
             sums = _documents.read_shares(self.job, self.shares_at, group)
-            shares[edges[group] : edges[group + 1]] = sums / np.float32(samples.n)
+            mean = sums / np.float32(samples.n)
+            if isinstance(shares, np.memmap):  # written, not mapped, so that a full disk is an error and not a crash
+                first = shares.offset // shares.itemsize + int(edges[group]) * shape[1]
+                write_shared(Path(str(shares.filename)), first, mean)
+            else:
+                shares[edges[group] : edges[group + 1]] = mean
         return shares
 
     @with_files
