@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -101,15 +100,8 @@ def test_words_that_have_no_utf8(tmp_path):
     corpus = Corpus.from_tokens([["good", "half \ud800"[-1]]])
     corpus.save(tmp_path / "c")
     assert Corpus.load(tmp_path / "c").vocabulary.tolist() == corpus.vocabulary.tolist()
-    for name in ("x.svm", "x.mallet"):
-        with pytest.raises(FileError, match="cannot be written as UTF-8; write jsonl"):
+    for name in ("x.svm", "x.mallet", "x.jsonl"):  # where words would become others, an error says so
+        with pytest.raises(FileError, match="is no character of Unicode"):
             write_documents(Dataset(corpus), tmp_path / name)
-    write_documents(Dataset(corpus), tmp_path / "x.jsonl")
-    assert json.loads((tmp_path / "x.jsonl").read_bytes())["tokens"] == ["good", "\ud800"]
-    for name in ("x.csv", "x.tsv", "x.jsonl"):
-        write_table({"a\udce9": ["b\udce9"]}, tmp_path / name)
-        assert b"b\\udce9" in (tmp_path / name).read_bytes()
-    with pytest.raises(FileError, match="cannot be written as Parquet"):
-        write_table({"a": ["b\udce9"]}, tmp_path / "x.parquet")
     assert b"<title>t?" in render("t\udce9", {})
     assert "\\udce9" in to_json(["\udce9"])

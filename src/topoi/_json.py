@@ -7,6 +7,7 @@ gives; whole numbers have no end, and overflow wherever they are used. All of it
 from __future__ import annotations
 
 import json
+import os
 import re
 from itertools import accumulate
 from pathlib import Path
@@ -44,7 +45,8 @@ def read(path: Path, most: int = 2**26) -> Any:
     if path.exists() and not path.is_file():  # a pipe would be waited for
         raise JSONError("it is not a file.")
     with path.open("rb") as file:
-        data = file.read(most + 1)
+        n_bytes = os.fstat(file.fileno()).st_size
+        data = file.read(min(n_bytes, most) + 1)  # which allocates as much
     if len(data) > most:
         raise JSONError(f"it has more than {most} bytes.")
     value = parse(data.decode("utf-8"))

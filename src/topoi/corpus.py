@@ -330,7 +330,12 @@ def _frozen(values: npt.NDArray[T]) -> npt.NDArray[T]:
 
 
 def _read_array(path: Path, mmap: bool) -> Any:
-    values = np.load(path, mmap_mode="r", allow_pickle=False)  # a false length in the header asks for no memory
+    try:
+        values = np.load(path, mmap_mode="r", allow_pickle=False)  # a false length in the header asks for no memory
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # what stands in the header makes NumPy raise errors of many kinds, as of the tokenizer
+        raise CorpusError(f"{path.name} is not an array: {error}") from error
     if not isinstance(values, np.ndarray):
         raise CorpusError(f"{path.name} is not a single array.")
     return values if mmap else np.array(values)

@@ -141,6 +141,6 @@ def _write_state(model: Model, data: Dataset, output: str) -> None:
                     f"{first + d} {source} {position} {w} {words.word(w)} {k}\n"
                     for position, (w, k) in enumerate(zip(tokens.tolist(), topics, strict=True))
                 ]
-                file.write("".join(lines).encode("utf-8", "backslashreplace"))
+                file.write("".join(lines).encode("utf-8"))
         if not plain:
             file.close()

@@ -28,7 +28,7 @@ from topoi.readers import Dataset
 from topoi.readers._counts import vocabulary_path
 from topoi.readers.mallet import UNKNOWN_LABEL
 from topoi.writers._output import choose, name_of, output, path_of
-from topoi.writers._tables import UNENCODABLE, json_line
+from topoi.writers._tables import json_line
 
 DOCUMENT_FORMATS: dict[str, tuple[str, ...]] = {
     "jsonl": (".jsonl", ".ndjson", ".json"),
@@ -90,16 +90,11 @@ def _lines_of(words: list[str], path: Any) -> bytes:
     for column, word in enumerate(words):
         if not word or "\n" in word or "\0" in word or word.endswith("\r") or (not column and word[0] == "\ufeff"):
             raise FileError(f"{path}: the word {word!r} cannot stand on a line of its own; write jsonl.", str(path))
-    return encoded("".join(f"{word}\n" for word in words), str(path))
-
-
-def encoded(text: str, name: str) -> bytes:
-    """Text as UTF-8, or a FileError: half a surrogate pair, which a Python string may hold, has none."""
     try:
-        return text.encode("utf-8")
+        return "".join(f"{word}\n" for word in words).encode("utf-8")
     except UnicodeEncodeError as error:
-        what = f"{text[error.start]!a} cannot be written as UTF-8; write jsonl, which has an escape for it."
-        raise FileError(f"{name}: {what}", name) from error
+        what = f"{error.object[error.start]!a} in a word is no character of Unicode"
+        raise FileError(f"{path}: cannot be written: {what}.", str(path)) from error
 
 
 def _counts(corpus: Corpus) -> Iterator[tuple[int, NDArray[Any], NDArray[Any]]]:
@@ -171,7 +166,7 @@ def _mallet(dataset: Dataset, stream: BinaryIO, name: str) -> None:
         label = UNKNOWN_LABEL if dataset.labels is None else _mallet_label(dataset.labels[d], d, name)
         document_id = str(d) if dataset.ids is None else _field(dataset.ids[d], "id", d, name)
         line = "\t".join([document_id, label, " ".join(words[w] or "" for w in corpus.document(d))])
-        stream.write(encoded(f"{line}\n", name))
+        stream.write(f"{line}\n".encode())
 
 
 def _mallet_label(label: Any, d: int, name: str) -> str:
@@ -204,7 +199,7 @@ def _jsonl(dataset: Dataset, stream: BinaryIO, name: str) -> None:
         if dataset.labels is not None:
             record[key] = _plain(dataset.labels[d])
         record["tokens"] = [words[w] for w in corpus.document(d)]
-        stream.write(json_line(record).encode("utf-8", UNENCODABLE))
+        stream.write(json_line(record).encode("utf-8"))
 
 
 def _plain(value: Any) -> Any:

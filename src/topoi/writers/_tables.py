@@ -23,7 +23,6 @@ TABLE_FORMATS: dict[str, tuple[str, ...]] = {
 }
 
 ROWS = 2**13  # written together
-UNENCODABLE = "backslashreplace"  # half a surrogate pair has no UTF-8; its escape, \ud800, is that of JSON
 
 Column = Sequence[Any] | NDArray[Any]
 
@@ -81,7 +80,7 @@ def _plain(value: Any) -> Any:
 def _write_delimited(
     columns: Mapping[str, Column], n_rows: int, stream: BinaryIO, delimiter: str, list_separator: str
 ) -> None:
-    text = io.TextIOWrapper(stream, "utf-8", UNENCODABLE, newline="", write_through=False)
+    text = io.TextIOWrapper(stream, "utf-8", newline="", write_through=False)
     try:
         writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
         writer.writerow(columns)
@@ -107,7 +106,7 @@ def _write_jsonl(columns: Mapping[str, Column], n_rows: int, stream: BinaryIO) -
     names = list(columns)
     for rows in _rows(columns, n_rows):
         lines = [json_line(dict(zip(names, row, strict=True))) for row in rows]
-        stream.write("".join(lines).encode("utf-8", UNENCODABLE))
+        stream.write("".join(lines).encode("utf-8"))
 
 
 def json_line(record: dict[str, Any]) -> str:
