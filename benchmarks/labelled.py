@@ -48,7 +48,7 @@ def newsgroups() -> Labelled:
     """20 Newsgroups, 20 classes, stop words removed."""
     folder = data_folder() / "20ng"
     train, test = _counts(folder)
-    words = (folder / "vocab.txt").read_text().split("\n")[: train.shape[1]]
+    words = (folder / "vocab.txt").read_text("utf-8").split("\n")[: train.shape[1]]
     long_enough = np.array([len(word) > 1 and word not in ENGLISH_STOP_WORDS for word in words])
     kept = long_enough & (np.bincount(train.indices, minlength=train.shape[1]) >= LEAST_DOCUMENTS)
     y, y_test = (np.load(folder / f"{part}_y.npy") for part in ("train", "test"))

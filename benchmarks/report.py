@@ -53,7 +53,7 @@ def write(output: Path, name: str, title: str, body: str, has_plot: bool = True)
     plot = f"\n![{title}]({name}.png)\n" if has_plot else ""
     text = f"# {title}\n{plot}\n{body}\n"
     output.mkdir(parents=True, exist_ok=True)
-    (output / f"{name}.md").write_text(text)
+    (output / f"{name}.md").write_text(text, "utf-8")
     print(text)
 
 

@@ -35,13 +35,13 @@ def main() -> None:
     arguments = parser.parse_args()
     pin(arguments.core)
     path = arguments.output / f"{NAME}.json"
-    records = json.loads(path.read_text()) if path.exists() else []
+    records = json.loads(path.read_text("utf-8")) if path.exists() else []
     figures = measured(arguments.rounds)
     slower = compare(figures, records[-1]["figures"] if records else {})
     if arguments.record:
         entry = {"date": time.strftime("%Y-%m-%d"), "versions": versions(), "machine": machine(), "figures": figures}
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps([*records, entry], indent=1, ensure_ascii=False) + "\n")
+        path.write_text(json.dumps([*records, entry], indent=1, ensure_ascii=False) + "\n", "utf-8")
     if slower:
         raise SystemExit(f"Slower by more than {SLOWER - 1:.0%}: {', '.join(slower)}.")
 

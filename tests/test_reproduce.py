@@ -26,7 +26,7 @@ from reproduce.harness import Figure, Verdict
 LEVEL = 10.0
 
 def measure(quick, seed):
-    with open(os.environ["TINY_LOG"], "a") as log:
+    with open(os.environ["TINY_LOG"], "a", encoding="utf-8") as log:
         log.write(f"{seed} {quick}\\n")
     if os.environ.get("TINY_FAILS") == str(seed):
         raise RuntimeError("out of luck")
@@ -52,8 +52,8 @@ def package(tmp_path, monkeypatch):
     folder = tmp_path / name
     folder.mkdir()
     (folder / "__init__.py").touch()
-    (folder / "helper.py").write_text("x = 1\n")
-    (folder / "tiny.py").write_text(TINY)
+    (folder / "helper.py").write_text("x = 1\n", "utf-8")
+    (folder / "tiny.py").write_text(TINY, "utf-8")
     log = tmp_path / "log"
     log.touch()
     monkeypatch.setenv("TINY_LOG", str(log))
@@ -73,7 +73,7 @@ def in_process(monkeypatch):
 @pytest.fixture
 def measured(tmp_path):
     """Which seeds were measured so far, sorted: two run at a time."""
-    return lambda: sorted((tmp_path / "log").read_text().splitlines())
+    return lambda: sorted((tmp_path / "log").read_text("utf-8").splitlines())
 
 
 def test_runs_and_goes_on(package, tmp_path, measured, capsys):
@@ -164,7 +164,7 @@ def test_edits_of_what_is_measured_count(package, tmp_path):
     module = tmp_path / package / "tiny.py"
 
     def now(text):
-        module.write_text(text)
+        module.write_text(text, "utf-8")
         stamp.cache_clear()
         return stamp(package, "tiny")
 
@@ -174,7 +174,7 @@ def test_edits_of_what_is_measured_count(package, tmp_path):
     assert now(TINY.replace("is above 20", "is above 30")) == before
     assert now(TINY.replace("LEVEL = 10.0", "LEVEL = 11.0")) != before
     with_helper = now(TINY + f"\nfrom {package}.helper import x\n")
-    (tmp_path / package / "helper.py").write_text("x = 2\n")
+    (tmp_path / package / "helper.py").write_text("x = 2\n", "utf-8")
     assert now(TINY + f"\nfrom {package}.helper import x\n") != with_helper
 
 

@@ -423,9 +423,11 @@ def test_every_sampler_hears_of_learned_priors(name, corpus):
 # ---- Progress ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("columns", ["40", "76", "200"])
 @pytest.mark.parametrize("n_chains", [1, 2])
-def test_progress_bar(n_chains, corpus, capfd):
-    """On standard error alone, and it changes nothing."""
+def test_progress_bar(n_chains, columns, corpus, capfd, monkeypatch):
+    """On standard error alone, in a terminal of any width, and it changes nothing."""
+    monkeypatch.setenv("COLUMNS", columns)
     shown = LDA(3, n_sweeps=12, n_chains=n_chains, n_jobs=2, random_state=0, progress=True).fit(corpus)
     out, err = capfd.readouterr()
     assert out == ""
