@@ -123,14 +123,15 @@ def test_labels_in_place_need_to_be_asked_for(posts, tmp_path):
 
 
 def test_stop_words_from_a_file_and_skipped_lines(tmp_path):
-    write_csv(tmp_path / "posts.csv")
-    with (tmp_path / "posts.csv").open("a", encoding="utf-8") as file:
+    """The place of the first is told on one line, however long its path is."""
+    posts = tmp_path / ("long " * 20 + "posts.csv")
+    write_csv(posts)
+    with posts.open("a", encoding="utf-8") as file:
         file.write("broken,too,many,fields,here,and,there\n")
     (tmp_path / "stop.txt").write_text("apple\npear\n", encoding="utf-8")
     options = ("--text", "body", "--stop-words", tmp_path / "stop.txt", "--on-error", "skip")
-    result = done("fit", tmp_path / "posts.csv", *options, *QUICK, "-o", tmp_path / "m")
-    assert "1 documents could not be read; the first" in result.stdout
-    assert "line 62" in result.stdout
+    result = done("fit", posts, *options, *QUICK, "-o", tmp_path / "m")
+    assert f"1 documents could not be read; the first: {posts}, line 62" in result.stdout
     assert about(tmp_path / "m")["counts"]["words"] == 19
     assert call("fit", tmp_path / "posts.csv", "--text", "body", *QUICK, "-o", tmp_path / "n").exit_code == 2
     assert not (tmp_path / "n").exists()  # a folder that was made for nothing is removed

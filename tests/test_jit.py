@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,8 +33,9 @@ def package(tmp_path):
 def call(package: Path) -> tuple[int, int]:
     """What the kernel returns in a new process, and how often its code was read from the cache."""
     code = "from topoi._a import caller; print(caller(), sum(caller.stats.cache_hits.values()))"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(package.parent / "cache")}  # not one that others fill
     result = subprocess.run(
-        [sys.executable, "-c", code], cwd=package.parent, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], cwd=package.parent, env=environment, capture_output=True, text=True, check=True
     )
     value, hits = result.stdout.split()
     return int(value), int(hits)

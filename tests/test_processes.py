@@ -31,7 +31,8 @@ def fitted(n_jobs=2):
 def run(script, *command, **environment):
     """What a script prints in a process of its own."""
     given = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
-    # Without it `topoi` would be found where the tests are run from.
+    # Without it `topoi` would be found where the tests are run from; packages may be there, too.
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [environment["PYTHONPATH"], given.get("PYTHONPATH")]))
     done = subprocess.run(
         [*command, sys.executable, "-B", "-c", FIT + textwrap.dedent(script)],
         env=given | environment, capture_output=True, text=True, timeout=600,

@@ -428,7 +428,8 @@ def test_every_sampler_hears_of_learned_priors(name, corpus):
 def test_progress_bar(n_chains, columns, corpus, capfd, monkeypatch):
     """On standard error alone, in a terminal of any width, and it changes nothing."""
     monkeypatch.setenv("COLUMNS", columns)
-    shown = LDA(3, n_sweeps=12, n_chains=n_chains, n_jobs=2, random_state=0, progress=True).fit(corpus)
+    shown = LDA(3, n_sweeps=12, n_chains=n_chains, n_jobs=2, random_state=0, progress=True)
+    shown.fit(corpus, validation=corpus)
     out, err = capfd.readouterr()
     assert out == ""
     assert "12/12" in err

@@ -11,7 +11,7 @@ from topoi.run import Callback, Progress
 from topoi.validation import NAMES
 
 WIDE = 110  # columns from which on there is room for every name; fewer, and the bar itself would give way
-LEAST = 76  # columns from which on there is room for the rate and one score; fewer, and the sweeps would give way
+LEAST = 76  # columns from which on there is room for the rate and scores; fewer, and the sweeps would give way
 
 
 @contextmanager
@@ -55,8 +55,6 @@ def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
         if progress.held_out is not None and not math.isnan(progress.held_out):
             measure = "" if narrow else f"{NAMES[progress.measure]} "
             fields["held_out"] = f"held-out {measure}{progress.held_out:,.4g}"
-            if narrow:  # there is room for one of them
-                fields["log_joint"] = ""
         if several_models:  # there may be hundreds: those that are done make room
             fields["visible"] = progress.sweep < progress.n_sweeps
         description = f"{name}{phase}" if narrow else f"{name}{phase} ({progress.sampler})"

@@ -72,7 +72,8 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
     lines += [f"{about['labels']['unlabelled']:,} without a label"] if _some_unlabelled(about) else []
     out.print("; ".join(lines) + ".", soft_wrap=True)
     if n["skipped"]:
-        out.print(f"{n['skipped']:,} documents could not be read; the first: {data.skipped[0]}")
+        remark = f"{n['skipped']:,} documents could not be read; the first: {data.skipped[0]}"
+        out.print(remark, soft_wrap=True)
     ended = {"finished": "", "time": " (stopped: time is up)", "converged": " (converged)"}
     speed = f"{about['tokens_per_second'] / 1e6:.2g} M tokens/s"
     joint = "" if about["log_joint"] is None else f"; log joint {about['log_joint']:,.0f}"

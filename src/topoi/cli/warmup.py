@@ -36,7 +36,7 @@ def warmup(
     where = cache_dir()
     seconds = time.perf_counter() - begun
     kept = where or "memory only: there is no folder that only you can write to"
-    log.print(f"Ready after {seconds:.0f} s; kernels are in {kept}.")
+    log.print(f"Ready after {seconds:.0f} s; kernels are in {kept}.", soft_wrap=True)
 
 
 def steps(every: bool) -> list[tuple[str, Callable[[], Any]]]:
