@@ -9,8 +9,8 @@ import naive
 import numpy as np
 from exact import (
     CASES,
+    FEW,
     PROPOSALS,
-    REPEATED,
     STALE,
     block_matrix,
     collapsed_makers,
@@ -48,7 +48,7 @@ def options(kind):
     return [{}]
 
 
-def check_transitions(kind, tiny, **option):
+def check_transitions(kind, tiny, together=False, **option):
     """The sampler's own source, on every path: equal to the naive twin, and the posterior unchanged."""
     fixed = kind.factor != "collapsed"
     # Several φ for the z-step given φ: an urn may draw an empty row for one of them.
@@ -67,7 +67,7 @@ def check_transitions(kind, tiny, **option):
             twin = naive_matrix(kind, tiny, d, phi, option)
             np.testing.assert_allclose(matrix, twin, rtol=0, atol=TOLERANCE)
             sweep = sweep @ matrix
-        if tiny is REPEATED:  # all documents in one block: what one leaves behind must not reach the next
+        if together or tiny is FEW:  # all documents in one block: what one leaves behind must not reach the next
             np.testing.assert_allclose(block_matrix(tiny, 0, len(tiny.documents), make), sweep, rtol=0, atol=TOLERANCE)
         if kind.exact or fixed:
             posterior = tiny.posterior(phi)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from pathlib import Path
+
+# Several tests run at a time, a core each: threads of OpenMP and BLAS beside them would only wait for each other.
+# Set before NumPy is imported; the workers of xdist and the processes that tests start take it from here.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest

@@ -10,13 +10,13 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from labelled import Documents
 from test_saved import answers
+from variants import slow_but
 
 from topoi import LDA, Checkpoints, MedLDAClassifier, MedLDARegressor, ParameterError, store
 from topoi.checkpoint import CLASSES, CheckpointError, CheckpointWarning, Journal
@@ -410,9 +410,9 @@ def test_small(data, tmp_path):
 
 
 def test_time(tmp_path):
-    journal = Journal(tmp_path, "", every_seconds=0.05)
+    journal = Journal(tmp_path, "", every_seconds=1e6)
     assert not journal.due(1)
-    time.sleep(0.06)
+    journal.written -= 1e6
     assert journal.due(1)
     assert Journal(tmp_path, "", 1e9, every_sweeps=3).due(6)
     assert not Journal(tmp_path, "", 1e9, every_sweeps=3).due(7)
@@ -446,9 +446,14 @@ PROGRAM = textwrap.dedent(
 )
 
 
+# After which sweep, and how many seconds later.
+KILLS = [(5, 0.001), (60, 0.004), (130, 0.007)]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
-def test_sigkill(tmp_path):
-    """Killed three times at whatever moment; ends as if it had never been."""
+@pytest.mark.parametrize("kills", slow_but([KILLS[1:2]], [KILLS, KILLS[1:2]]), ids=["three times", "once"])
+def test_sigkill(kills, tmp_path):
+    """Killed at whatever moment; ends as if it had never been."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
 
     def run(folder, at, delay=0.0):
@@ -456,7 +461,7 @@ def test_sigkill(tmp_path):
         return subprocess.run([str(part) for part in command], env=environment, check=False).returncode
 
     assert run("through", -1) == 0
-    for at, delay in ((5, 0.001), (60, 0.004), (130, 0.007)):
+    for at, delay in kills:
         assert run("killed", at, delay) == -signal.SIGKILL
     assert run("killed", -1) == 0
     assert (tmp_path / "killed.topoi").read_bytes() == (tmp_path / "through.topoi").read_bytes()

@@ -114,10 +114,9 @@ def test_a_signal_saves_the_model_so_far(place, tmp_path, number):
 @posix
 def test_a_signal_before_there_is_a_model(tmp_path):
     running = process("fit", "-", "--format", "txt", "-o", tmp_path / "m", stdin=subprocess.PIPE, **pipes)
-    until = time.monotonic() + 60
-    while not (tmp_path / "m").exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    time.sleep(1.0)  # from the folder to the handler, and to the reader
+    running.stdin.write(b"a line of words\n" * 100_000)  # more than a pipe holds: returns when the command reads
+    running.stdin.flush()
+    assert (tmp_path / "m").exists()
     running.send_signal(signal.SIGTERM)
     _, err = running.communicate(timeout=60)
     assert running.returncode == 130

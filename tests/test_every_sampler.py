@@ -10,6 +10,7 @@ import pytest
 from checks import cases, check_alias_tables, check_counts, check_transitions, check_word_factor, options
 from exact import REPEATED, THREE_TOPICS, simulate
 from scipy import stats
+from variants import slow_but
 
 from topoi._pool import Pool
 from topoi.samplers import SAMPLERS
@@ -53,6 +54,14 @@ def test_transitions(name, plain_samplers):
     for tiny in cases(kind).values():
         for option in options(kind):
             check_transitions(kind, tiny, **option)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in ALL if SAMPLERS[name].draw == "gibbs"])
+def test_transitions_of_more_states(name, plain_samplers):
+    for option in options(plain_samplers[name]):
+        check_transitions(plain_samplers[name], THREE_TOPICS, **option)
+        check_transitions(plain_samplers[name], REPEATED, together=True, **option)
 
 
 @pytest.mark.parametrize("name", FIXED)
@@ -104,7 +113,7 @@ def chi_square(found, probability):
 
 
 # Each of the next two tests runs for every exact sampler and corpus: at 1e-4 each, the family's level is below 0.4 %.
-@pytest.mark.parametrize("tiny", [REPEATED, THREE_TOPICS], ids=["repeated", "three_topics"])
+@pytest.mark.parametrize("tiny", slow_but([REPEATED], [REPEATED, THREE_TOPICS]), ids=["repeated", "three_topics"])
 @pytest.mark.parametrize("name", EXACT)
 def test_compiled_sweep_keeps_the_posterior(name, tiny):
     """One compiled sweep from exact draws of the posterior gives draws of the posterior, φ drawn anew each time."""
@@ -114,7 +123,7 @@ def test_compiled_sweep_keeps_the_posterior(name, tiny):
     assert chi_square(simulate(tiny, name, 6000, seed=12, start=start), posterior) > 1e-4
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", slow_but(["collapsed", "light", "partial"], EXACT))
 def test_compiled_chain_finds_the_posterior(name):
     """Twenty-five compiled sweeps from one corner end in the posterior."""
     posterior = REPEATED.posterior()

@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn_faults import FAULTY_CHECKS
+from variants import slow_but
 
 import topoi.estimator_base
 import topoi.estimators
@@ -259,7 +260,7 @@ def test_chains(few):
 # ---- Topics ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sampler", ALL)
+@pytest.mark.parametrize("sampler", slow_but(["auto", "light", "partial"], ALL))
 def test_topics_are_recovered(sampler, counts):
     """Every true topic has a fitted one with cosine above 0.95.
 

@@ -216,6 +216,7 @@ MUTANTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow  # those of test_mutants.py and test_tilted.py are in the plain run
 @pytest.mark.parametrize("mutant", sorted(MUTANTS))
 def test_mutant_is_caught(mutant):
     check, module, old, new = MUTANTS[mutant]
@@ -224,6 +225,7 @@ def test_mutant_is_caught(mutant):
         check(core)
 
 
+@pytest.mark.slow
 def test_unchanged_source_passes(plain_core):
     """The same checks pass without a mutant: what catches them is the bug, not the check."""
     for check in {check for check, *_ in MUTANTS.values()}:

@@ -41,7 +41,8 @@ def test_skeleton_passes_the_checks(package, monkeypatch):
 
 def test_skeleton_passes_the_tests_of_every_sampler(package):
     """Compiled too, in a process of its own that imports the copy."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", "plain", HERE / "test_every_sampler.py"]
+    options = ["-p", "no:cacheprovider", "-n", "0", "-m", "", "-k", "plain"]
+    command = [sys.executable, "-m", "pytest", *options, HERE / "test_every_sampler.py"]
     environment = {**os.environ, "PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(package / "cache")}
     done = subprocess.run(command, cwd=HERE, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -39,17 +39,24 @@ def expected_to_fail(estimator):
 
 
 @parametrize_with_checks(
+    [MedLDAClassifier(**SMALL), MedLDARegressor(**SMALL)],
+    expected_failed_checks=expected_to_fail,
+)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
     [
-        MedLDAClassifier(**SMALL),
         MedLDAClassifier(loss="logistic", **SMALL),
         MedLDAClassifier(strategy="ovr", **SMALL),
         MedLDAClassifier(strategy="ovo", loss="logistic", **SMALL),
-        MedLDARegressor(**SMALL),
         MedLDARegressor(loss="squared", **SMALL),
     ],
     expected_failed_checks=expected_to_fail,
 )
-def test_scikit_learn(estimator, check):
+def test_scikit_learn_with_other_settings(estimator, check):
     check(estimator)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 
 import numpy as np
 import pytest
 from exact import REPEATED, block_matrix
-from test_geweke import ALPHA, BETA, DOCUMENT, LENGTHS, N_WORDS, z_scores
+from test_geweke import ALPHA, LENGTHS, draw_topics, draw_words, z_scores
 from test_geweke import functions as word_functions
 from test_geweke import state_of as geweke_state
 from tilted_checks import (
@@ -35,6 +36,7 @@ from tilted_topics import (
     tilted_maker,
     twin_matrix,
 )
+from variants import slow_but
 
 from topoi._pool import Pool
 from topoi.responses import RESPONSES
@@ -59,8 +61,13 @@ def test_some_samplers_tilt():
 # ---- Transitions ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("sampler", TILTING)
+@pytest.mark.parametrize(
+    ("sampler", "loss"),
+    slow_but(
+        [(sampler, "hinge") for sampler in TILTING] + [("partial", loss) for loss in LOSSES],
+        itertools.product(TILTING, LOSSES),
+    ),
+)
 def test_transitions(sampler, loss, plain_core):
     """Two tasks, an empty and a one-word document, documents with no or half a label."""
     for tiny, part, option in tilted_cases(SAMPLERS[sampler]):
@@ -78,7 +85,7 @@ def test_transitions_of_three_topics(sampler, part, plain_core):
 
 
 @pytest.mark.parametrize("part", [2, 8])
-@pytest.mark.parametrize("sampler", ["partial", "polya_urn"])
+@pytest.mark.parametrize("sampler", slow_but(["partial"], ["partial", "polya_urn"]))
 def test_transitions_of_longer_parts(sampler, part, plain_core):
     check_tilted(plain_core, sampler, LONG, "squared", part)
 
@@ -255,20 +262,6 @@ KNOWN[3] = False
 KNOWN[0, 1] = False
 
 
-def choose(rng, p):
-    """One draw from every row of p."""
-    return (rng.random(len(p))[:, None] > np.cumsum(p, axis=1)).sum(1).clip(max=p.shape[1] - 1)
-
-
-def draw_topics(rng):
-    return choose(rng, rng.dirichlet(ALPHA, len(LENGTHS))[DOCUMENT])
-
-
-def draw_words(rng, z):
-    """Words given topics, φ drawn from its prior and forgotten."""
-    return choose(rng, rng.dirichlet(np.full(N_WORDS, BETA), len(ALPHA))[z])
-
-
 def shares_of(state):
     z, ptr = state.z.astype(int), state.corpus.doc_ptr
     counts = [np.bincount(z[ptr[d] : ptr[d + 1]], minlength=len(ALPHA)) for d in range(len(LENGTHS))]
@@ -349,10 +342,16 @@ def successive(sampler, loss, part, n_gibbs, n, seed, nu=NU):
 LIMIT = 4.5
 
 
+CHAINS = [("squared", 1, 0), ("squared", 8, 2), ("logistic", 1, 2), ("logistic", 8, 1)]
+
+
 @pytest.mark.parametrize(
-    ("loss", "part", "n_gibbs"), [("squared", 1, 0), ("squared", 8, 2), ("logistic", 1, 2), ("logistic", 8, 1)]
+    ("sampler", "loss", "part", "n_gibbs"),
+    slow_but(
+        [("collapsed", "logistic", 1, 2), ("partial", "squared", 8, 2), ("partial", "logistic", 8, 1)],
+        [(name, *chain) for name in TILTING if SAMPLERS[name].exact for chain in CHAINS],
+    ),
 )
-@pytest.mark.parametrize("sampler", [name for name in TILTING if SAMPLERS[name].exact])
 def test_geweke(sampler, loss, part, n_gibbs, prior_draws):
     scores = z_scores(prior_draws[loss], successive(sampler, loss, part, n_gibbs, N_CHAIN, seed=72))
     scores = scores[np.isfinite(scores)]
