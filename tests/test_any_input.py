@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy import sparse
 from strategies import Case, cases
 
 from topoi import LDA, MedLDAClassifier, MedLDARegressor
@@ -132,6 +133,7 @@ DAY = np.datetime64("2020-01-01")
         (MedLDAClassifier, COUNTS, [1, (1, 2), "a"], "y: must be one label per document"),
         (MedLDARegressor, COUNTS, [1.0, 1e300, -1.0], r"y: target 1 is beyond ±1e\+100"),
         (LDA, np.array([1, 2, 3], object), None, "Expected 2D array"),
+        (LDA, sparse.dia_array(np.eye(3, 2)).astype(object), None, "X has dtype object"),
     ],
 )
 def test_what_the_search_has_found(kind, X, y, message):

@@ -16,7 +16,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from sklearn_faults import FAULTY_CHECKS
 from variants import slow_but
 
 import topoi.estimator_base
@@ -61,9 +60,7 @@ def fitted_bytes(lda, X):
 # ---- scikit-learn ------------------------------------------------------------------------------------------
 
 
-@parametrize_with_checks(
-    [LDA(n_topics=3, n_sweeps=20, n_samples=2)], expected_failed_checks=lambda estimator: FAULTY_CHECKS
-)
+@parametrize_with_checks([LDA(n_topics=3, n_sweeps=20, n_samples=2)])
 def test_scikit_learn(estimator, check):
     check(estimator)
 
