@@ -134,6 +134,8 @@ DAY = np.datetime64("2020-01-01")
         (MedLDARegressor, COUNTS, [1.0, 1e300, -1.0], r"y: target 1 is beyond ±1e\+100"),
         (LDA, np.array([1, 2, 3], object), None, "Expected 2D array"),
         (LDA, sparse.dia_array(np.eye(3, 2)).astype(object), None, "X has dtype object"),
+        (LDA, COUNTS.astype(object).view(np.matrix), None, "X has dtype object"),
+        (LDA, np.ma.masked_array(COUNTS.astype(object)), None, "X has dtype object"),
     ],
 )
 def test_what_the_search_has_found(kind, X, y, message):

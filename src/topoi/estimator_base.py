@@ -245,7 +245,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             X.check_file()
             # What is read again and again. Other engines read documents from the folder, and check them.
             return X.in_memory if like is not None or (reset and self.engine is None) else X
-        if isinstance(X, np.ndarray) and X.dtype == object and X.size and not isinstance(X.flat[0], str):
+        if type(X) is np.ndarray and X.dtype == object and X.size and not isinstance(X.flat[0], str):
             try:
                 X = check_array(X, dtype=np.float64, ensure_all_finite=False)  # numbers stored as objects
             except ValueError as error:  # what is no number at all stays a TypeError, as scikit-learn wants it
