@@ -114,7 +114,7 @@ LABELS = {
     "float": st.sampled_from([0.0, 1.0, 2.0, -0.0]),
     "mixed": st.sampled_from([0, "a", 1.0, None, True, b"b", float("nan"), (1, 2), 10**30]),
     "bytes": st.sampled_from([b"a", b"b"]),
-    "time": st.sampled_from([np.datetime64("2020-01-01"), np.datetime64("NaT")]),
+    "time": st.sampled_from([np.datetime64("2020-01-01"), np.datetime64("NaT", "D")]),
 }
 NUMBERS = st.sampled_from([0.0, 1.0, -2.5, 1e-320, 1e-9, 1e9, 1e154, 1e300, -1e308, np.nan, np.inf, 3])
 

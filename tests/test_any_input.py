@@ -121,7 +121,7 @@ def test_most_plain_cases_are_fitted(kind):
 
 
 COUNTS = np.array([[2, 0, 1], [0, 3, 0], [1, 1, 1]])
-NEVER = np.datetime64("NaT")
+NEVER = np.datetime64("NaT", "D")
 DAY = np.datetime64("2020-01-01")
 
 
@@ -129,7 +129,7 @@ DAY = np.datetime64("2020-01-01")
     ("kind", "X", "y", "message"),
     [
         (MedLDAClassifier, COUNTS, [b"a", b"b", b"a"], "y: .*bytes"),
-        (MedLDAClassifier, COUNTS, np.array([DAY, NEVER, DAY + 1]), "y: label 1 is NaN"),
+        (MedLDAClassifier, COUNTS, np.array([DAY, NEVER, DAY + np.timedelta64(1, "D")]), "y: label 1 is NaN"),
         (MedLDAClassifier, COUNTS, [1, (1, 2), "a"], "y: must be one label per document"),
         (MedLDARegressor, COUNTS, [1.0, 1e300, -1.0], r"y: target 1 is beyond ±1e\+100"),
         (LDA, np.array([1, 2, 3], object), None, "Expected 2D array"),

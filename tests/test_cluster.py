@@ -431,6 +431,7 @@ def test_a_worker_is_killed(name, delay, client, expected):
         time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_the_driver_is_killed(client, expected, tmp_path):
     with pytest.raises(Killed):
         fit("several labels", Checkpoints(tmp_path, every_sweeps=2), engine=client, callbacks=killer(7))

@@ -137,7 +137,7 @@ def test_a_host_that_cannot_be():
         fit("tcp://a..b:1")
 
 
-def test_ctrl_c_at_once():
+def test_ctrl_c_at_once(listening):
     """The first one, though a fit that has begun would go on to the end of its sweep."""
     pressed = []
 

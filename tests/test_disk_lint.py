@@ -48,7 +48,7 @@ def _writes(call: ast.Call) -> bool:
     if function.attr in TO_STREAMS and owner in ("np", "sparse"):
         return ast.unparse(arguments[0]) not in ("file", "stream")
     if function.attr == "open":
-        return _for_writing(call.args[1 if owner in ("io", "codecs", "gzip") else 0 :], call.keywords)
+        return _for_writing(call.args[1 if owner in ("io", "codecs", "gzip", "archive") else 0 :], call.keywords)
     if function.attr == "replace":  # of a string it has two arguments
         return len(arguments) == 1 and not call.keywords
     return function.attr in WRITES and owner not in ("json", "pickle")

@@ -18,7 +18,7 @@ BLOCKS = [block for kind, block in re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re
 
 ERRORS = [
     ("posts.jsonl", b'{"text": "a cat"}\n{"text": null}\n', {}),
-    ("posts.jsonl", b'{"text": "a cat"}\n{"text": "a dog",}\n', {}),
+    ("posts.jsonl", b'{"text": "a cat"}\n{"text": dog}\n', {}),
     ("posts.csv", b"id,body,topic\n1,a cat,pets\n", {}),
     ("posts.csv", b"id;body;topic\n1;a cat;pets\n", {"text": "body"}),
     ("posts.csv", b'text,topic\na cat,pets\n"a dog,pets\n', {}),
@@ -43,9 +43,7 @@ def test_errors_are_the_real_ones(name, content, options):
     with pytest.raises(FileError) as caught:
         read_documents(name, **options)
     message = str(caught.value)
-    if "not JSON" in message:  # the words after it are Python's own, and change
-        message = message.split(": Expecting")[0].split(": Illegal")[0]
-    assert any(line.startswith(message) for line in BLOCKS[-1].splitlines())
+    assert message in BLOCKS[-1].splitlines()
 
 
 def test_the_page_shows_no_other_errors():

@@ -75,6 +75,7 @@ def without_privileges():
 
 
 @POSIX
+@pytest.mark.slow  # nothing that it compiles can be kept
 def test_read_only_package_and_home(tmp_path):
     """Kernels are compiled and not kept; nothing else changes, and nothing is written."""
     source, home = tmp_path / "source", tmp_path / "home"

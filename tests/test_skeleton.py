@@ -39,6 +39,7 @@ def test_skeleton_passes_the_checks(package, monkeypatch):
     check_all(copies.interpreted().SAMPLERS["plain"])
 
 
+@pytest.mark.slow
 def test_skeleton_passes_the_tests_of_every_sampler(package):
     """Compiled too, in a process of its own that imports the copy."""
     options = ["-p", "no:cacheprovider", "-n", "0", "-m", "", "-k", "plain"]

@@ -16,6 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from variants import slow_but
 
 from topoi import Corpus, CorpusError, MedLDAClassifier, MedLDARegressor
 
@@ -108,7 +109,7 @@ def compiled():
     return {name: len(function.signatures) for name, function in kernels.items()}
 
 
-@pytest.mark.parametrize("strategy", ["multitask", "ovr", "ovo"])
+@pytest.mark.parametrize("strategy", slow_but(["multitask"], ["multitask", "ovr", "ovo"]))
 def test_nothing_is_compiled_anew(strategy, train):
     """One fit of two chains, whose seeds are drawn, has compiled all that other settings, folds and strategies need."""
     quick(sampler="collapsed", n_chains=2).fit(train.X, train.many).predict(train.X)

@@ -183,6 +183,13 @@ class Case:
         self.as_stream = bool(rng.random() < 0.3)
         self.rng = rng
 
+    def prepare(self) -> None:
+        """Save what must be whole before it is damaged: nothing is watched yet, as topoi writes by open folders."""
+        from topoi.corpus import Corpus
+
+        if self.format == "corpus":
+            Corpus.from_tokens([["one", "two", "one"], [], ["three"]]).save(self.work / "corpus")
+
     def read(self) -> None:
         """Write the file and read it; raises what the reader raises."""
         from topoi.corpus import Corpus
@@ -191,7 +198,6 @@ class Case:
 
         path = self.work / f"file{self.suffix}"
         if self.format == "corpus":
-            Corpus.from_tokens([["one", "two", "one"], [], ["three"]]).save(self.work / "corpus")
             victim = sorted((self.work / "corpus").iterdir())[int(self.rng.integers(4))]
             victim.write_bytes(mutated(victim.read_bytes(), [self.content], self.rng))
             corpus = Corpus.load(self.work / "corpus", mmap=bool(self.rng.random() < 0.5))
@@ -295,7 +301,9 @@ def work_through(seed: int, first: int, last: int, work: Path, home: Path) -> No
     for number in range(first, first + 2 * len(files)):  # whatever is imported when it is first used
         with contextlib.suppress(Exception):
             clean(work)
-            Case(seed + 1, number, files, work).read()
+            first_try = Case(seed + 1, number, files, work)
+            first_try.prepare()
+            first_try.read()
     limit_process()
     warnings.simplefilter("error")
     before = snapshot(home)
@@ -303,6 +311,7 @@ def work_through(seed: int, first: int, last: int, work: Path, home: Path) -> No
         print(json.dumps({"begun": number}), flush=True)
         clean(work)
         case = Case(seed, number, files, work)
+        case.prepare()
         watch.seen.clear()
         begun, what = time.process_time(), ""
         watch.on = True
