@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import json
 import math
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -213,7 +214,8 @@ class Journal:
 
     def files(self) -> list[Path]:
         """The checkpoints, oldest first."""
-        return sorted(self.folder.glob("sweep-*.topoi"))
+        found = self.folder.glob("sweep-*.topoi")  # of which some may be copies that a user has made, or anything else
+        return sorted(path for path in found if re.fullmatch(r"sweep-\d{9,}", path.stem) and path.is_file())
 
     def resume(
         self, state: State, samples: Samples, trace: Trace, check: Callable[[Point], None] = lambda point: None

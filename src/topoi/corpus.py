@@ -330,6 +330,8 @@ def _frozen(values: npt.NDArray[T]) -> npt.NDArray[T]:
 
 
 def _read_array(path: Path, mmap: bool) -> Any:
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise CorpusError(f"{path.name} is not a file.")
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)  # a false length in the header asks for no memory
     except FileNotFoundError:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,8 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a file, not yet believed."""
     from safetensors import SafetensorError, safe_open
 
+    if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
+        raise ModelError(f"{path}: not a topoi model: it is not a file")
     try:
         with safe_open(str(path), framework="numpy") as file:
             metadata = file.metadata() or {}

@@ -19,7 +19,8 @@ from topoi._disk.locks import LOCK
 #: A file that was being written when its process was killed.
 TEMPORARY = r"\.[^/]+\.[0-9a-f]{32}\.new"
 _CORPUS = r"(corpus\.json|words\.npy|doc_ptr\.npy|vocabulary\.json)"
-_SWEEP = rf"(sweep|shares)-\d{{9}}(/([a-z]+\d*(-\d{{5,}})?|{TEMPORARY}))?"
+_BLOCK = r"(model|table|scale|topics|phi|start|mass|(z|sum|pairs|urn|counts\d*)-\d{5,})"
+_SWEEP = rf"(sweep|shares)-\d{{9}}(/({_BLOCK}|{TEMPORARY}))?"
 _BLOCKS = rf"[0-9a-f]{{12}}(/(layout|y\.npy|weight\.npy|{TEMPORARY}|{_SWEEP}))?"
 _CHAIN = rf"(sweep-\d{{9,}}\.(topoi|damaged)|doc_topic-[0-9a-f]{{12}}\.npy|{TEMPORARY}|blocks(/{_BLOCKS})?)"
 #: Every path, below a folder of checkpoints, of a file or folder that topoi makes there.
@@ -27,6 +28,8 @@ CHECKPOINT_NAMES = re.compile(
     rf"seed\.json|{re.escape(LOCK)}|{TEMPORARY}|model-\d+-chain-\d+(/{_CHAIN})?|corpus-\d+(/{_CORPUS})?"
     rf"|\.corpus-\d+-[a-z0-9_]{{8}}(/(new|old)(/{_CORPUS})?)?"
 )  # fmt: skip
+#: Of these, what is below a folder of runs with topics in files, and below the folder of one run.
+RUN_NAMES, SWEEP_NAMES = re.compile(_BLOCKS), re.compile(_SWEEP)
 
 
 def make_folder(path: Path) -> None:
@@ -76,12 +79,16 @@ def remove_tree(path: Path) -> None:
         folder.remove_tree(path.name)
 
 
-def remove_trees(folder: Path, names: str, keep: set[str]) -> None:
-    """Remove the folders in a folder whose whole names are as a pattern says, but those to keep."""
+def remove_trees(folder: Path, names: re.Pattern[str], keep: set[str]) -> None:
+    """Remove what topoi made in folders of a folder, but those to keep, and the folders if nothing else is in them."""
     with contextlib.suppress(FileNotFoundError), opened(folder) as parent:
         for name in parent.names():
-            if name not in keep and re.fullmatch(names, name):
-                parent.remove_tree(name)
+            found = parent.look(name)
+            if name not in keep and names.fullmatch(name) and found is not None and stat.S_ISDIR(found.st_mode):
+                with contextlib.suppress(OSError):
+                    with parent.inner(name) as inner:
+                        _clear(inner, f"{name}/", names)
+                    parent.remove_empty(name)
 
 
 def remove_files(folder: Path, names: str) -> None:

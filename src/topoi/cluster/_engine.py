@@ -22,6 +22,8 @@ from scipy import sparse
 
 from topoi._disk.blocks import new_file, new_mapped_array
 from topoi._disk.folders import (
+    RUN_NAMES,
+    SWEEP_NAMES,
     check_no_links,
     make_inside,
     make_new,
@@ -149,7 +151,7 @@ class Cluster:
         """Go to the last checkpoint, if there is one."""
         point = journal.resume(self.state, samples, trace, self._check)
         if point is None:
-            remove_trees(self.folder, RUN, set())  # nothing that anyone could go on from
+            remove_trees(self.folder, RUN_NAMES, set())  # nothing that anyone could go on from
             return
         old, self.shares_at = self._where(point)
         self._open()
@@ -211,9 +213,9 @@ class Cluster:
         self.written = {sweep: shares for sweep, shares in self.written.items() if sweep in checkpoints}
         needed = {self.job.sweep(sweep).name for sweep in (*self.written, self.state.sweep)}
         needed |= {self.job.shares(at).name for at in (*self.written.values(), self.shares_at) if at is not None}
-        remove_trees(Path(self.job.folder), r"(sweep|shares)-\d{9}", needed)
+        remove_trees(Path(self.job.folder), SWEEP_NAMES, needed)
         if checkpoints <= set(self.written):  # none is left of a process before this one
-            remove_trees(self.folder, RUN, {Path(self.job.folder).name})
+            remove_trees(self.folder, RUN_NAMES, {Path(self.job.folder).name})
 
     # ---- What `run` asks for -----------------------------------------------------------------------------
 

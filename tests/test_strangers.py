@@ -1,0 +1,89 @@
+"""Folders that somebody else has filled: what is no file, what is not topoi's; found by fuzz_folders.py."""
+
+from __future__ import annotations
+
+import os
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import topoi
+from topoi import LDA, Corpus, _json
+from topoi._disk.folders import CHECKPOINT_NAMES, clear
+from topoi.checkpoint import Checkpoints
+from topoi.corpus import MAX_VOCABULARY
+from topoi.errors import CorpusError
+from topoi.store import ModelError
+
+X = np.eye(4, dtype=int) + 1
+PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+
+
+@PIPES
+def test_a_pipe_is_no_model(tmp_path):
+    os.mkfifo(tmp_path / "model.topoi")
+    with pytest.raises(ModelError, match=r"model\.topoi: not a topoi model: it is not a file"):
+        topoi.load(tmp_path / "model.topoi")
+
+
+@PIPES
+@pytest.mark.parametrize("name", ["corpus.json", "words.npy", "doc_ptr.npy", "vocabulary.json"])
+def test_a_pipe_is_no_part_of_a_corpus(name, tmp_path):
+    Corpus.from_counts(X, vocabulary=list("abcd")).save(tmp_path / "corpus")
+    (tmp_path / "corpus" / name).unlink()
+    os.mkfifo(tmp_path / "corpus" / name)
+    with pytest.raises(CorpusError, match="not a file"):
+        Corpus.load(tmp_path / "corpus")
+
+
+def test_a_small_vocabulary_asks_for_little_memory(tmp_path):
+    """Python makes room for as many bytes as it is asked to read."""
+    (tmp_path / "vocabulary.json").write_text('["a"]')
+    tracemalloc.start()
+    try:
+        assert _json.read(tmp_path / "vocabulary.json", MAX_VOCABULARY) == ["a"]
+        assert tracemalloc.get_traced_memory()[1] < 10**6
+    finally:
+        tracemalloc.stop()
+
+
+class Killed(BaseException):
+    pass
+
+
+def kill(progress):
+    if progress.sweep == 4:
+        raise Killed
+
+
+@pytest.mark.parametrize("engine", [None, "blocks"])
+def test_files_of_others_among_checkpoints_stay(engine, tmp_path):
+    """In every folder that topoi makes there: whether a fit goes on, or begins anew."""
+    settings = {"n_topics": 2, "n_sweeps": 6, "n_samples": 2, "random_state": 0, "engine": engine}
+    points = Checkpoints(tmp_path, every_sweeps=1)
+    with pytest.raises(Killed):
+        LDA(**settings, callbacks=[kill]).fit(X, checkpoint=points)
+    mine = []
+    for folder in [tmp_path, *(path for path in tmp_path.rglob("*") if path.is_dir())]:
+        for name in ("thesis", "sweep-x.topoi", "sweep-000000001 (copy).topoi", "z-copy"):
+            mine.append(folder / name)
+            mine[-1].write_text("years of work")
+    chain = tmp_path / "model-0-chain-0"
+    (chain / "sweep-000000009.topoi").mkdir()  # nothing that could be a checkpoint
+    LDA(**settings).fit(X, checkpoint=points)
+    assert all(path.read_text() == "years of work" for path in mine)
+    for path in chain.glob("sweep-00000000?.topoi"):
+        path.rmdir() if path.is_dir() else path.unlink()
+    LDA(**settings).fit(X, checkpoint=points)
+    assert all(path.read_text() == "years of work" for path in mine)
+
+
+@pytest.mark.parametrize("sampler", ["auto", "partial", "polya_urn", "light"])
+def test_blocks_leave_nothing_of_their_own(sampler, tmp_path):
+    """Every name that a run gives its files is among those that are removed."""
+    settings = {"n_sweeps": 6, "n_samples": 2, "random_state": 0, "engine": "blocks", "sampler": sampler}
+    LDA(2, **settings).fit(X, checkpoint=Checkpoints(tmp_path, every_sweeps=1))
+    assert list(tmp_path.rglob("z-*"))
+    clear(tmp_path, CHECKPOINT_NAMES)
+    assert not tmp_path.exists()
