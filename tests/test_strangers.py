@@ -79,7 +79,7 @@ def test_files_of_others_among_checkpoints_stay(engine, tmp_path):
     assert all(path.read_text() == "years of work" for path in mine)
 
 
-@pytest.mark.parametrize("sampler", ["auto", "partial", "polya_urn", "light"])
+@pytest.mark.parametrize("sampler", ["auto", "delayed", "partial", "polya_urn"])
 def test_blocks_leave_nothing_of_their_own(sampler, tmp_path):
     """Every name that a run gives its files is among those that are removed."""
     settings = {"n_sweeps": 6, "n_samples": 2, "random_state": 0, "engine": "blocks", "sampler": sampler}
