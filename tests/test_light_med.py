@@ -22,6 +22,7 @@ from tilted_topics import (
     tilted_maker,
     tilted_posterior,
 )
+from variants import slow_but
 
 from topoi.samplers import SAMPLERS
 from topoi.samplers._exp import COMPOSITIONS

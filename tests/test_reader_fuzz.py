@@ -160,6 +160,6 @@ os.rename("work/mine", "other")
 os.remove("other")
 subprocess.run([sys.executable, "-c", ""])
 watch.on = False
-assert [line.split()[0] for line in watch.seen[:4]] == ["open", "os.rename", "os.remove", "subprocess.Popen"], watch.seen
+assert [line.split()[0] for line in watch.seen[:4]] == ["open", "os.rename", "os.remove", "subprocess.Popen"]
 """
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
