@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from topoi.estimators import LDA, InterruptedFitWarning
     from topoi.model import TopicModel
     from topoi.regressor import MedLDARegressor
+    from topoi.unpredicted import NeverPredictedWarning
 
 # Where each public name lives. Nothing is imported before it is asked for: `import topoi` loads neither numba nor
 # scikit-learn.
@@ -24,7 +25,7 @@ _HOME = {
     "LDA": "topoi.estimators",
     "InterruptedFitWarning": "topoi.estimators",
     "MedLDAClassifier": "topoi.classifier",
-    "NeverPredictedWarning": "topoi.classifier",
+    "NeverPredictedWarning": "topoi.unpredicted",
     "MedLDARegressor": "topoi.regressor",
     "Checkpoints": "topoi.checkpoint",
     "Corpus": "topoi.corpus",
