@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tracemalloc
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 import topoi
-from topoi import LDA, Corpus, _json
+from topoi import LDA, Corpus, MedLDARegressor, _json, store
 from topoi._disk.folders import CHECKPOINT_NAMES, clear
-from topoi.checkpoint import Checkpoints
+from topoi.checkpoint import CLASSES, Checkpoints
 from topoi.corpus import MAX_VOCABULARY
-from topoi.errors import CorpusError
+from topoi.errors import CorpusError, TopoiError
 from topoi.store import ModelError
 
 X = np.eye(4, dtype=int) + 1
@@ -87,3 +89,31 @@ def test_blocks_leave_nothing_of_their_own(sampler, tmp_path):
     assert list(tmp_path.rglob("z-*"))
     clear(tmp_path, CHECKPOINT_NAMES)
     assert not tmp_path.exists()
+
+
+@pytest.mark.parametrize("lie", ["no topics", "no shares", "shares of other documents"])
+def test_a_block_that_lies(lie, tmp_path):
+    """With the digest made to fit: kernels would write out of bounds (found by fuzz_models.py)."""
+    settings = {"n_topics": 2, "n_sweeps": 6, "burn_in": 1, "n_samples": 5, "random_state": 0, "engine": "blocks"}
+    points = Checkpoints(tmp_path, every_sweeps=1)
+    with pytest.raises(Killed):
+        LDA(**settings, callbacks=[kill]).fit(X, checkpoint=points)
+    last = sorted(tmp_path.rglob("sweep-*.topoi"))[-1]
+    point = store.load(last, CLASSES)
+    number = 0 if lie == "no topics" else len(point.blocks) - 1
+    name = point.blocks[number].split()[0]
+    file = last.parent / "blocks" / name
+    ((key, array),) = load_file(file).items()
+    save_file({key: array[:0]} if lie == "shares of other documents" else {"other": array}, file)
+    point.blocks[number] = f"{name} {hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()}"
+    store.save(last, point, CLASSES)
+    with pytest.raises(TopoiError, match=r"does not hold the shares|is damaged"):
+        LDA(**settings).fit(X, checkpoint=points)
+
+
+def test_negative_noise_is_refused(tmp_path):
+    model = MedLDARegressor(2, n_sweeps=4, n_samples=2, random_state=0).fit(X, np.arange(4.0))
+    model._noise.variance[:] = -1.0
+    model.save(tmp_path / "model")
+    with pytest.raises(ModelError, match="must not be negative"):
+        topoi.load(tmp_path / "model")

@@ -259,6 +259,8 @@ def case(rng: np.random.Generator, place: Place, tell: Tell) -> str:
     done = change(changing)
     every = [*commands(kind), ["CHECKPOINT"]]
     arguments = every[int(rng.integers(len(every)))]
+    if arguments == ["CHECKPOINT"] and (top / "checkpoints").is_symlink():
+        arguments = ["resume", "folder"]  # which names the folder above: a link that a user names may be followed
     tell(f"{kind}: {done}: topoi {' '.join(arguments)}".encode("ascii", "backslashreplace").decode())
     before = {str(path): seen(path) for path in changing.added}
     outcome = act(arguments, place)

@@ -183,6 +183,8 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         arrays = (self._mean, self._spread, self.noise_std_, noise.variance, noise.scale)
         if not all(array.shape == (n,) and np.isfinite(array).all() for array in arrays) or (self._one and n != 1):
             raise ModelError(f"means, spreads and noise must be {n} finite numbers each")
+        if any((array < 0).any() for array in arrays[1:]):
+            raise ModelError("spreads and noise must not be negative")
         if len(noise.errors) != n or not all(errors.ndim == 1 and len(errors) for errors in noise.errors):
             raise ModelError("every output needs the errors that its intervals are made of")
 

@@ -109,6 +109,8 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
     if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
         raise ModelError(f"{path}: not a topoi model: it is not a file")
+    with open(path, "rb"):  # safetensors says of a file that may not be read that there is none
+        pass
     try:
         with safe_open(str(path), framework="numpy") as file:
             metadata = file.metadata() or {}

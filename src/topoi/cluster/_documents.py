@@ -39,13 +39,17 @@ def begin(job: Job, group: int) -> None:
 def go_on(job: Job, old: Job, sweep: int, shares: int | None, group: int) -> None:
     """Take over the topics of a group, and the sums of its shares, from a checkpoint in another folder."""
     layout = Layout.read(job)
-    z = read_arrays(old.path(sweep, "z", group))["z"]
-    n_tokens = group_corpus(job, layout, group).n_tokens
+    z = read_arrays(old.path(sweep, "z", group), "z")["z"]
+    corpus = group_corpus(job, layout, group)
+    n_tokens = corpus.n_tokens
     if z.shape != (n_tokens,) or z.dtype != topic_dtype(job.n_topics) or z.max(initial=0) >= job.n_topics:
         raise ModelError(f"{old.path(sweep, 'z', group)} does not hold the topics of {n_tokens} tokens")
     _write_topics(job, layout, group, group_state(job, layout, group, sweep, z))
     if shares is not None:
-        write_arrays(shares_file(job, shares, group), {"shares": read_shares(old, shares, group)})
+        sums = read_shares(old, shares, group)
+        if sums.shape != (corpus.n_documents, job.n_topics) or sums.dtype != np.float32:
+            raise ModelError(f"{shares_file(old, shares, group)} does not hold the shares of its documents")
+        write_arrays(shares_file(job, shares, group), {"shares": sums})
 
 
 def move(job: Job, name: str, options: Mapping[str, Any], sweep: int, group: int) -> list[Any]:
@@ -107,7 +111,7 @@ def shares_file(job: Job, sweep: int, group: int) -> Path:
 
 def read_shares(job: Job, sweep: int, group: int) -> Any:
     """Sums of the topic shares of a group up to the sample of a sweep."""
-    return read_arrays(shares_file(job, sweep, group))["shares"]
+    return read_arrays(shares_file(job, sweep, group), "shares")["shares"]
 
 
 def seal(job: Job, path: str) -> str:
