@@ -105,6 +105,7 @@ def test_regressor(case):
     check_case(case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_most_plain_cases_are_fitted(kind):
     """The strategies reach what they are for: of the cases a good part is fitted, and a good part refused."""

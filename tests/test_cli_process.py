@@ -10,6 +10,7 @@ import time
 
 import pytest
 from cli_files import QUICK, done, process, records, table, write_csv
+from variants import slow_but
 
 import topoi
 
@@ -69,7 +70,7 @@ def test_an_error_is_one_line_and_exit_code_2(place):
 
 
 @posix
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", slow_but([signal.SIGTERM], [signal.SIGINT, signal.SIGTERM]))
 def test_a_signal_saves_the_model_so_far(place, tmp_path, number):
     options = ("--text", "body", "--label", "subject", "--topics", 4, "--sweeps", 10**7, "--hold-out", 0.1)
     log = tmp_path / "log"

@@ -21,7 +21,6 @@ from test_checkpoint import Killed, killer
 from test_cli_resume import Killed as KilledCommand
 from test_cli_resume import kill_after
 from test_saved import answers
-from variants import slow_but
 
 import topoi
 from topoi import LDA, Checkpoints, Corpus, MedLDAClassifier, MedLDARegressor, ParameterError
@@ -420,7 +419,8 @@ def test_address_and_corpus_in_a_folder(client, expected, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-@pytest.mark.parametrize(("name", "delay"), slow_but([("partial", 0.0)], [("partial", 0.0), ("several labels", 0.03)]))
+@pytest.mark.slow  # new workers have to start
+@pytest.mark.parametrize(("name", "delay"), [("partial", 0.0), ("several labels", 0.03)])
 def test_a_worker_is_killed(name, delay, client, expected):
     killed = []
     at_three = [lambda progress: killed.append(kill_a_worker(client, delay)) if progress.sweep == 3 else None]
@@ -431,7 +431,6 @@ def test_a_worker_is_killed(name, delay, client, expected):
         time.sleep(0.1)
 
 
-@pytest.mark.slow
 def test_the_driver_is_killed(client, expected, tmp_path):
     with pytest.raises(Killed):
         fit("several labels", Checkpoints(tmp_path, every_sweeps=2), engine=client, callbacks=killer(7))

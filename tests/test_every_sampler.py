@@ -132,6 +132,7 @@ def test_compiled_chain_finds_the_posterior(name):
     assert chi_square(found, posterior) > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INEXACT)
 def test_bias_is_as_declared(name):
     """Total variation of a long compiled run from the posterior, where the counts are as small as they get."""

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from labelled import WORDS, classifier, quick, regressor
+from variants import slow_but
 
 from topoi import LDA, Corpus, MedLDAClassifier, MedLDARegressor, ParameterError, TopoiError
 from topoi.evaluate import calibration_error, score_predictions
@@ -87,7 +88,7 @@ def test_topics(lda):
         assert apart(panel.get_yticklabels(), 1)
 
 
-@pytest.mark.parametrize("n_topics", [1, 3, 100])
+@pytest.mark.parametrize("n_topics", slow_but([1, 3], [1, 3, 100]))
 def test_any_number_of_topics(n_topics, documents):
     """Panels do not overlap, and words are apart, for few topics and for many, some of them without a token."""
     lda = LDA(n_topics, n_sweeps=4, random_state=0).fit(documents)

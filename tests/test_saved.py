@@ -14,6 +14,7 @@ import pytest
 from labelled import Documents
 from safetensors.numpy import load_file, save_file
 from sklearn.exceptions import NotFittedError
+from variants import slow_but
 
 import topoi
 from topoi import LDA, Corpus, MedLDAClassifier, MedLDARegressor, TopicModel
@@ -166,7 +167,7 @@ def test_another_class(fitted, tmp_path):
         TopicModel.load(tmp_path / "lda")
 
 
-@pytest.mark.parametrize("kind", ["lda", "many", "number"])
+@pytest.mark.parametrize("kind", slow_but(["many"], ["lda", "many", "number"]))
 def test_in_a_new_process(kind, fitted, data, tmp_path):
     """A file is all that is needed, whatever was imported before."""
     fitted(kind).save(tmp_path / "model")
