@@ -114,6 +114,7 @@ def test_geweke(name, prior_draws):
     assert np.abs(scores).max() < 4, np.round(scores, 1)
 
 
+@pytest.mark.slow
 def test_geweke_sees_a_small_bias(prior_draws):
     """Its power: one token in fifty put into topic 0 by mistake is noticed."""
     rng = np.random.default_rng(23)

@@ -123,6 +123,7 @@ def test_mutant_is_caught(mutant):
         check_all(samplers.SAMPLERS[sampler])
 
 
+@pytest.mark.slow
 def test_unchanged_source_passes(plain_samplers):
     """The same checks pass without a mutant: what catches them is the bug, not the check."""
     check_all(plain_samplers["collapsed"])

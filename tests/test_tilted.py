@@ -64,7 +64,7 @@ def test_some_samplers_tilt():
 @pytest.mark.parametrize(
     ("sampler", "loss"),
     slow_but(
-        [(sampler, "hinge") for sampler in TILTING] + [("partial", loss) for loss in LOSSES],
+        [(sampler, "hinge") for sampler in TILTING if sampler != "light_med"] + [("partial", loss) for loss in LOSSES],
         itertools.product(TILTING, LOSSES),
     ),
 )
@@ -212,7 +212,7 @@ def test_counts_and_acceptance(sampler, loss, blocks_corpus):
 @pytest.mark.parametrize(
     ("sampler", "loss"),
     slow_but(
-        [(sampler, "hinge") for sampler in ("collapsed", "light_med", "partial")],
+        [("collapsed", "hinge"), ("partial", "hinge")],
         itertools.product(TILTING, LOSSES),
     ),
 )
@@ -366,6 +366,7 @@ def test_geweke(sampler, loss, part, n_gibbs, prior_draws):
     assert np.abs(scores).max() < LIMIT, np.round(scores, 1)
 
 
+@pytest.mark.slow
 def test_geweke_sees_a_wrong_prior(prior_draws):
     """Its power: a prior precision of the weights off by a half is noticed."""
     scores = z_scores(prior_draws["squared"], successive("partial", "squared", 8, 2, N_CHAIN, seed=73, nu=NU * 1.5))
@@ -478,6 +479,7 @@ def test_mutant_is_caught(mutant):
         check(core)
 
 
+@pytest.mark.slow
 def test_unchanged_source_passes(plain_core):
     """The same checks pass without a mutant: what catches them is the bug, not the check."""
     for check in {check for check, *_ in MUTANTS.values()}:
