@@ -16,6 +16,7 @@ from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from topoi.errors import CorpusError
 
@@ -160,7 +161,9 @@ def _read(path: Path) -> bytes:
 def _parse(source: bytes) -> ast.Module:
     """The syntax tree of a source; an empty one if it is not valid Python."""
     try:
-        return ast.parse(source)
+        # As without -OO, for which Python 3.14 leaves docstrings out of the tree.
+        tree = compile(source, "<source>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True, optimize=0)
+        return cast(ast.Module, tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deeply
         return ast.Module([], [])
 
