@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
+    "SECURITY.md": "security.md",
     "benchmarks/README.md": "benchmarks/running.md",
     "reproduce/README.md": "reproduce/running.md",
 }

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,28 +135,3 @@ def test_the_files_of_the_tests_are_good():
     assert json.loads(jsonl([{"text": "x"}]))["text"] == "x"
     assert as_csv([["a", "b,c"]]) == b'a,"b,c"\r\n'
     assert len(LABELS) == len(TEXTS)
-
-
-def test_the_study_of_damaged_files_runs(tmp_path):
-    study = Path(__file__).parents[1] / "verify" / "fuzz_readers.py"
-    done = subprocess.run([sys.executable, study, "--cases", "48", "--seed", "7"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "48 cases, seed 7: 0 failed" in done.stdout
-    # Its watch sees what is written outside the working folder, and a process that is started.
-    code = f"""
-import sys, os, subprocess, pathlib
-sys.path.insert(0, {str(study.parent)!r})
-from fuzz_readers import Watch
-os.makedirs("work")
-watch = Watch(pathlib.Path("work"))
-watch.on = True
-open("work/mine", "w").close()
-assert not watch.seen, watch.seen
-open("other", "w").close()
-os.rename("work/mine", "other")
-os.remove("other")
-subprocess.run([sys.executable, "-c", ""])
-watch.on = False
-assert [line.split()[0] for line in watch.seen[:4]] == ["open", "os.rename", "os.remove", "subprocess.Popen"]
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from posixpath import dirname, join, normpath
 
@@ -46,3 +47,11 @@ def test_every_link_arrives(page):
     for match in hooks.LINK.finditer(text):
         target = normpath(join(dirname(page), match["target"]))
         assert target in SITE or (DOCS / target).is_file(), match[0]
+
+
+@pytest.mark.parametrize("page", ["docs/threat_model.md", "docs/robustness.md", "SECURITY.md"])
+def test_programs_that_a_page_names_are_there(page):
+    text = (hooks.ROOT / page).read_text("utf-8")
+    named = set(re.findall(r"\b(?:tests|verify)/\w+\.py\b", text))
+    assert named or page == "SECURITY.md"
+    assert [name for name in sorted(named) if not (hooks.ROOT / name).is_file()] == []

@@ -8,6 +8,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from cli_files import call, done
 from safetensors.numpy import load_file, save_file
 
 import topoi
@@ -117,3 +118,27 @@ def test_negative_noise_is_refused(tmp_path):
     model.save(tmp_path / "model")
     with pytest.raises(ModelError, match="must not be negative"):
         topoi.load(tmp_path / "model")
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="no links here")
+def test_outputs_that_are_circles_of_links(tmp_path):
+    """Links that lead nowhere are replaced by the file; `Path.resolve` raises a RuntimeError before Python 3.13."""
+    loop = tmp_path / "loop.jsonl"
+    loop.symlink_to(loop)
+    documents = tmp_path / "documents.txt"
+    documents.write_text("one two\n")
+    done("convert", documents, loop)
+    assert loop.read_text().startswith("{")
+    for path in (tmp_path / "model", tmp_path / "corpus"):
+        path.symlink_to(path)
+    assert call("fit", documents, "-o", tmp_path / "model").exit_code == 2
+    with pytest.raises((CorpusError, OSError)):
+        Corpus.from_counts(X).save(tmp_path / "corpus")
+
+
+def test_a_nul_in_the_name_of_a_file(tmp_path):
+    documents = tmp_path / "documents.txt"
+    documents.write_text("one two\n")
+    result = call("fit", documents, "--stop-words", "a\0b", "-o", tmp_path / "model")
+    assert result.exit_code == 2
+    assert "is not the name of a file" in result.stderr

@@ -82,14 +82,15 @@ def hostile(rng: np.random.Generator) -> str:
 def case(rng: np.random.Generator, place: Place, tell: Tell) -> str:
     """A command, and a call of it with a few things wrong."""
     name = sorted(COMMANDS)[int(rng.integers(len(COMMANDS)))]
-    parameters = COMMANDS[name].params
+    parameters = [parameter for parameter in COMMANDS[name].params if parameter.name != "open_page"]  # in a browser
     given = good(name, rng)
-    much = False
+    much = network = False
     extra: list[str] = []
     for _ in range(int(rng.integers(1, 4))):
         parameter = parameters[int(rng.integers(len(parameters)))]
         value = hostile(rng)
-        much |= parameter.name in WORK or parameter.name == "dask" or value.startswith(("/dev/", "/proc"))
+        network |= parameter.name == "dask"
+        much |= network or parameter.name in WORK or value.startswith(("/dev/", "/proc"))
         if rng.random() < 0.05:
             given.pop(parameter.name, None)
         elif parameter.param_type_name == "argument":
@@ -114,10 +115,11 @@ def case(rng: np.random.Generator, place: Place, tell: Tell) -> str:
     os.mkdir("empty")
     Path("empty.csv").touch()
     os.symlink("loop", "loop")
-    tell(f"topoi {' '.join(map(ascii, [name, *arguments]))}", much=much)
-    mine = (place.work / "model", place.work / "documents.csv")
+    tell(f"topoi {' '.join(map(ascii, [name, *arguments]))}", much=much, network=network)
+    # What a command reads; any other file that is named is replaced.
+    mine = [place.work / path for path in ("model", *given.get("documents", [])) if path in ("model", "documents.csv")]
     before = [fuzzing.snapshot(path) for path in mine]
-    outcome = command([name, *arguments], given=mine[1].read_bytes() if rng.random() < 0.5 else b"")
+    outcome = command([name, *arguments], given=Path("documents.csv").read_bytes() if rng.random() < 0.5 else b"")
     after = [fuzzing.snapshot(path) for path in mine]
     if before != after and "--force" not in arguments:
         raise Fault("a model or the documents were replaced, without --force")

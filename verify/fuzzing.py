@@ -1,7 +1,8 @@
 """What the fuzzers share: a child process with limits, and a look at all that it must not touch.
 
 A fuzzer has two functions. `setup(outside)` writes what cases begin from. `case(rng, place, tell)` makes one case in
-the folder `place.work`, says by `tell` what it is, carries it out, and returns what came of it. It raises a `Fault` for
+the folder `place.work`, says by `tell` what it is (and whether it is `much` work, may use the `network`, or is
+`strict`: runs no code that is made on the way), carries it out, and returns what came of it. It raises a `Fault` for
 what must never happen; any other exception is a fault as well.
 
 Cases run in a child process, one after the other, with limits of time, memory and the size of files; when the fuzzer is
@@ -43,7 +44,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
-os.environ |= {"NUMBA_DISABLE_JIT": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "BROWSER": "true"}
+os.environ |= {"NUMBA_DISABLE_JIT": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 import numpy as np
 
@@ -128,7 +129,7 @@ def _judge(code: Any, err: str) -> str:
         raise Fault(f"standard error has the control character {found[0]!r}: {err[-500:]!r}")
     if found := _FOREIGN.search(err):
         raise Fault(f"a warning that is not meant for users: {found[0]}")
-    if code == 2 and len(re.findall(r"^(Error: .|╭─ Error)", err, re.MULTILINE)) != 1:
+    if code == 2 and len(re.findall(r"^(Error: |╭─ Error)", err, re.MULTILINE)) != 1:
         raise Fault(f"exit code 2 without one message: {err[-500:]!r}")
     if code == 2:
         return "refused: memory" if "does not fit into memory" in err else "refused"
@@ -160,11 +161,12 @@ class Watch:
     #: Events whose first arguments, so many, are paths.
     CHANGES: ClassVar = {"os.remove": 1, "os.rmdir": 1, "os.mkdir": 1, "os.chmod": 1, "os.chown": 1, "os.truncate": 1,
                          "os.utime": 1, "os.rename": 2, "os.link": 2, "os.symlink": 2}  # fmt: skip
-    NEVER = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen", "pickle.find_class")
+    NEVER = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen", "pickle.find_class",
+             "ctypes.dlopen")  # fmt: skip
 
     def __init__(self, allowed: list[Path]) -> None:
-        self.allowed = [f"{path}{os.sep}" for path in allowed]
-        self.on = False
+        self.allowed = [f"{os.path.realpath(path)}{os.sep}" for path in allowed]
+        self.on = self.network = self.strict = False
         self.seen: list[str] = []
         sys.addaudithook(self._hook)
 
@@ -177,8 +179,21 @@ class Watch:
             for number in range(self.CHANGES[event]):
                 if isinstance(arguments[number], str | bytes | os.PathLike):
                     self._note(event, self._place(arguments, number, self.CHANGES[event]))
-        elif event in self.NEVER:
+        elif self._forbidden(event):
             self.seen.append(f"{event} {arguments!r:.100}")
+
+    def _forbidden(self, event: str) -> bool:
+        if event == "socket.connect":
+            return not self.network
+        return (event in self.NEVER or (event == "exec" and self.strict)) and not self._importing()
+
+    @staticmethod
+    def _importing() -> bool:
+        """Whether a module is being imported, which runs code and may load a library."""
+        frame: Any = sys._getframe(2)
+        while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+            frame = frame.f_back
+        return frame is not None
 
     @staticmethod
     def _place(arguments: tuple[Any, ...], number: int, paths: int) -> str:
@@ -358,6 +373,7 @@ def _serve(case: Case, place: Place, seed: int, megabytes: int, order: int, repo
             os.setresgid(NOBODY, NOBODY, NOBODY)
             os.setresuid(NOBODY, NOBODY, NOBODY)
         os.environ |= {"HOME": str(place.outside / "home"), "TMPDIR": str(place.temporary)}
+        os.environ["NUMBA_CACHE_DIR"] = str(place.temporary)
         tempfile.tempdir = None
         os.umask(0o022)
         watch = Watch([place.work, place.temporary])
@@ -374,9 +390,9 @@ def _serve_one(case: Case, place: Place, seed: int, number: int, report: int, wa
     def send(message: dict[str, Any]) -> None:
         os.write(report, json.dumps(message).encode() + b"\n")
 
-    def tell(what: str, much: bool = False) -> None:
+    def tell(what: str, much: bool = False, network: bool = False, strict: bool = False) -> None:
         send({"what": what + " (much work)" * much})
-        watch.on = True  # what the case did before was ours
+        watch.on, watch.network, watch.strict = True, network, strict  # what the case did before was ours
 
     os.chdir(place.work)
     outcome, fault = "fault", ""
@@ -402,7 +418,11 @@ def _serve_one(case: Case, place: Place, seed: int, number: int, report: int, wa
 # ---- The parent ----------------------------------------------------------------------------------------------------
 
 
-def main(text: str, setup: Setup, case: Case) -> None:
+def _told(counts: Counter[str]) -> str:
+    return ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(counts.items()))
+
+
+def main(text: str, setup: Setup, case: Case, megabytes: int = 1500) -> None:
     """Run a fuzzer as its command line says; the exit code is 1 if there were faults."""
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     parser = argparse.ArgumentParser(description=text.split("\n", 1)[0])
@@ -411,7 +431,7 @@ def main(text: str, setup: Setup, case: Case) -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--only", type=int, help="repeat the case of this number, and show what it prints")
     parser.add_argument("--seconds", type=float, default=30.0, help="limit of a case")
-    parser.add_argument("--memory", type=int, default=1500, help="megabytes that a case may take")
+    parser.add_argument("--memory", type=int, default=megabytes, help="megabytes that a case may take")
     args = parser.parse_args()
     numbers = range(args.first, args.first + args.cases)
     if args.only is not None:
@@ -420,7 +440,9 @@ def main(text: str, setup: Setup, case: Case) -> None:
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="topoi-fuzz-") as root:
         outcomes, faults, slowest = _run(setup, case, Place(Path(root).resolve()), numbers, args)
-    told = "; ".join(f"{n:,} {outcome}" for outcome, n in sorted(outcomes.items()))
+    for kind, counts in sorted(outcomes.items()):
+        print(f"{kind}: {_told(counts)}")
+    told = _told(sum(outcomes.values(), Counter()))
     print(f"{name}, seed {args.seed}, {len(numbers):,} cases: {told}; {len(faults):,} faults")
     print(f"slowest case {slowest:.1f} s, {time.monotonic() - begun:.0f} s in all; topoi {topoi.__version__}, Python "
           f"{platform.python_version()}, NumPy {np.__version__}, {platform.system()}")  # fmt: skip
@@ -430,8 +452,8 @@ def main(text: str, setup: Setup, case: Case) -> None:
 
 def _run(
     setup: Setup, case: Case, place: Place, numbers: range, args: argparse.Namespace
-) -> tuple[Counter[str], list[tuple[int, str, str]], float]:
-    """Carry out cases: how many came to what, the faults, and how long the slowest took."""
+) -> tuple[dict[str, Counter[str]], list[tuple[int, str, str]], float]:
+    """Carry out cases: how many of each kind came to what, the faults, and how long the slowest took."""
     place.root.chmod(0o755)
     kept = place.root / "kept"
     for folder in (place.outside, place.work, place.temporary, place.outside / "home"):
@@ -447,7 +469,7 @@ def _run(
     shutil.copytree(place.outside, kept, symlinks=True)
     kept.chmod(0o700)
     before = snapshot(place.outside)
-    outcomes: Counter[str] = Counter()
+    outcomes: dict[str, Counter[str]] = {}
     faults: list[tuple[int, str, str]] = []
     slowest = 0.0
     child: _Child | None = None
@@ -472,9 +494,15 @@ def _run(
             before = snapshot(place.outside)
         if (left := sum(os.lstat(p).st_blocks * 512 for p in _files(place))) > DISK:
             fault = f"leaves {left / MEGABYTE:.0f} MB on the disk; {fault}"
-        outcomes["fault" if fault else outcome] += 1
+        elif any(not name.startswith("kernels-") for name in os.listdir(place.temporary)):
+            fault = f"leaves temporary files: {os.listdir(place.temporary)}; {fault}"
+        kind = re.match(r"(?:topoi )?'?([\w.]+)", what)
+        counts = outcomes.setdefault(kind[1] if kind else what, Counter())
+        counts["fault" if fault else outcome] += 1
         if fault:
             faults.append((number, what, fault))
+        if sum(map(Counter.total, outcomes.values())) % 1000 == 0:
+            print(f"{number + 1:,} … {len(faults)} faults", file=sys.stderr, flush=True)
     if child is not None:
         child.end()
     for folder in (place.work, place.temporary):

@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import json
 import math
+import os
 import re
 import time
 import warnings
@@ -89,7 +90,7 @@ class Checkpoints:
             return self._seed(drawn)
 
     def _seed(self, drawn: int) -> int:
-        path = Path(self.folder).resolve() / "seed.json"
+        path = Path(os.path.realpath(self.folder)) / "seed.json"
         try:
             found = _json.read(path)
         except FileNotFoundError:

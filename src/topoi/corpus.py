@@ -150,13 +150,13 @@ class Corpus:
             corpus = cls(words, doc_ptr, n_words, vocabulary)
         except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
             raise CorpusError(f"{folder} is not a saved corpus, or is damaged: {error}") from error
-        corpus.folder = folder.resolve()
+        corpus.folder = Path(os.path.realpath(folder))
         corpus._mapped = _mapping(words)
         return corpus
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the corpus to `folder`, all of it or nothing; a corpus saved there before is replaced."""
-        folder = Path(folder).resolve()
+        folder = Path(os.path.realpath(folder))
         _check_replaceable(folder)
         with replacing(folder) as new:
             self._write(new)

@@ -119,8 +119,8 @@ class Folder:
 @contextlib.contextmanager
 def opened(path: str | os.PathLike[str], follow: bool = False) -> Iterator[Folder]:
     """A folder to do something in. Unless `follow`, as for one that a user has named, it must not be a link."""
-    path = Path(path)
-    with _opened(path.resolve() if follow else path, str(path.resolve() if follow else path), None) as folder:
+    path = Path(os.path.realpath(path) if follow else path)
+    with _opened(path, str(path), None) as folder:
         yield folder
 
 

@@ -29,7 +29,7 @@ def writing_whole(path: str | os.PathLike[str], sync: bool = True, follow: bool 
     A path that a user has named is followed: a link stays a link, and what is no file, as /dev/null or a named pipe, is
     written to as it is. In a folder that is topoi's, `follow=False`: a link of that name is replaced by the file.
     """
-    target = Path(path).resolve() if follow else Path(path)
+    target = Path(os.path.realpath(path) if follow else path)
     if follow and target.exists() and not target.is_file() and not target.is_dir():
         with target.open("wb") as file:
             yield file

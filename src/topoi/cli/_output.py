@@ -5,6 +5,7 @@ Any other file that is there is replaced, when the new one is complete: the user
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from topoi.cli._folder import ABOUT, CHECKPOINTS, ESTIMATOR, UNFINISHED
@@ -35,7 +36,7 @@ def is_part(path: str, source: str) -> bool:
     if source == "-" or not output.is_file() or not given.exists():
         return False
     if given.is_dir():
-        return output.resolve().is_relative_to(given.resolve()) and not is_model(given)
+        return resolved(path).is_relative_to(resolved(source)) and not is_model(given)
     return any(other.is_file() and output.samefile(other) for other in (given, vocabulary_path(given)))
 
 
@@ -46,7 +47,7 @@ def is_model(folder: Path) -> bool:
 
 def is_of_model(path: str) -> bool:
     """Whether a path is that of a file in the folder of a model that topoi has put there, or would."""
-    for place in {Path(path).absolute(), Path(path).resolve()}:
+    for place in {Path(path).absolute(), resolved(path)}:
         if is_model(place.parent) and place.name.casefold() in (ESTIMATOR, ABOUT, UNFINISHED, CHECKPOINTS):
             return True
         if any(above.name.casefold() == CHECKPOINTS and is_model(above.parent) for above in place.parents):
@@ -54,11 +55,19 @@ def is_of_model(path: str) -> bool:
     return False
 
 
+def resolved(path: str) -> Path:
+    """Where links lead to; those that go in circles lead nowhere, of which `Path.resolve` makes a RuntimeError."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError as error:
+        raise FileError(f"{path!r}: is not the name of a file ({error}).", path) from error
+
+
 def check_sources(folder: str, *sources: str | None) -> None:
     """Raise if a fit would replace what it reads: files of the model that is in its folder now."""
     for source in sources:
         if source is None or source == "-" or not is_of_model(source):
             continue
-        if Path(folder).resolve() in Path(source).resolve().parents:
+        if resolved(folder) in resolved(source).parents:
             what = "is a file of the model that is to be replaced"
             raise FileError(f"{source}: {what}; choose another folder by -o.", source)

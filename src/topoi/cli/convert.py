@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from topoi.cli._app import note, waiting
-from topoi.cli._output import check_output
+from topoi.cli._output import check_output, resolved
 from topoi.cli._reading import Reading, read
 from topoi.cli.predict import say_skipped
 from topoi.errors import FileError, ParameterError
@@ -54,7 +54,7 @@ def _check_words(found: tuple[Any, bytes] | None, output: str, sources: tuple[st
     if found is None or str(found[0]) == "-":
         return
     path = Path(found[0])
-    if path.resolve() == Path(output).resolve():
+    if resolved(str(path)) == resolved(output):
         raise ParameterError("words_to", f"names the same file as OUTPUT: {output}")
     try:
         check_output(str(path), *sources)
