@@ -47,6 +47,8 @@ from typing import Any, ClassVar, NoReturn
 os.environ |= {"NUMBA_DISABLE_JIT": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 import numpy as np
+import rich
+import typer
 
 import topoi
 from topoi.errors import TopoiError
@@ -274,7 +276,10 @@ def _hand_over(folder: Path) -> None:
 
 def import_all() -> None:
     """Import whatever topoi imports anywhere: the user `nobody` may not be able to read this Python's files."""
-    names = {f"encodings.{module.name}" for module in pkgutil.iter_modules(encodings.__path__)}
+    names = set()
+    for package in (encodings, rich, typer):  # these import parts of their own late, as when a message is shown
+        parts = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        names |= {part.name for part in parts if not part.name.endswith(".__main__")}
     for path in sorted(Path(topoi.__path__[0]).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Import):
@@ -282,7 +287,7 @@ def import_all() -> None:
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     for name in sorted(names):
-        with contextlib.suppress(ImportError):  # names that are no modules, and those of other systems
+        with contextlib.suppress(ImportError, AssertionError):  # no modules, and those of other systems
             importlib.import_module(name)
 
 
