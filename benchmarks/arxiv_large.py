@@ -16,7 +16,7 @@ from benchmarks.harness import Results, options, versions
 from benchmarks.labelled import arxiv_large, with_top_label
 from benchmarks.memory import peak
 from topoi import MedLDAClassifier
-from topoi.checkpoint import Checkpoints
+from topoi.chain.checkpoint import Checkpoints
 
 NAME = "arxiv_large"
 

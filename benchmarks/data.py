@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi.chain.diagnostics import document_completion
 from topoi.corpus import Corpus
-from topoi.diagnostics import document_completion
 
 ALPHA_SUM = 10.0  # of the documents that are completed, whatever a model was trained with
 QUICK_DOCUMENTS = 1000

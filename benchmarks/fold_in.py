@@ -15,13 +15,13 @@ from scipy import sparse
 from benchmarks import ours, peers, report
 from benchmarks.data import Problem, load_20ng, priors
 from benchmarks.harness import Results, Stopwatch, measure, options, pin
-from topoi._rng import SPLIT, new_stream
+from topoi._machine.rng import SPLIT, new_stream
+from topoi.chain.diagnostics import choose_half
+from topoi.chain.loop import Rules, Schedule, run
+from topoi.chain.model import TopicModel
+from topoi.chain.plan import make_plan
 from topoi.corpus import Corpus
-from topoi.diagnostics import choose_half
-from topoi.infer import infer
-from topoi.model import TopicModel
-from topoi.plan import make_plan
-from topoi.run import Rules, Schedule, run
+from topoi.predict.fold_in import infer
 
 NAME = "fold_in"
 REFERENCE = "tomotopy"
@@ -78,7 +78,7 @@ def main() -> None:
 CONTESTANTS = {
     "tomotopy": "`infer(docs, workers=1)`, each document alone, as it comes; one sample",
     "tomotopy, together": "`infer(docs, workers=1, together=True)`: documents change each other's topics; one sample",
-    "topoi, tomotopy's topics": "`topoi.infer.infer` with the counts of tomotopy's model; average of half the sweeps",
+    "topoi, tomotopy's topics": "`fold_in.infer` with the counts of tomotopy's model; average of half the sweeps",
     "topoi": "the same with topoi's own model",
     "topoi, mean field": "the same by expected counts, not draws (`method='mean_field'`), at most so many rounds",
 }
@@ -154,7 +154,7 @@ def sample(corpus: Corpus, n: int) -> NDArray[np.int64]:
 
 
 def halves(corpus: Corpus) -> tuple[Corpus, Corpus]:
-    """The seen and the scored halves of every document, as in `topoi.diagnostics.document_completion`."""
+    """The seen and the scored halves of every document, as in `topoi.chain.diagnostics.document_completion`."""
     seen = np.zeros(corpus.n_tokens, np.bool_)
     for d in range(corpus.n_documents):
         choose_half(seen[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], new_stream(0, SPLIT, 0, d))
@@ -222,7 +222,7 @@ def write_report(results: Results, problem: Problem, arguments: argparse.Namespa
         f"{n_documents:,} whole test documents, apart from *tomotopy*, measured on {n_chosen:,} of them and scaled. "
         f"Making tomotopy's documents and compiling are not counted.",
         f"Perplexity: one half of a test document is folded in, the other half scored, on the same {n_chosen:,} "
-        f"documents for all methods; mean over the rounds. Halves as in `topoi.diagnostics.document_completion`.",
+        f"documents for all methods; mean over the rounds. Halves as in `topoi.chain.diagnostics.document_completion`.",
         f"Models: {arguments.training} sweeps, β = 0.01, α = 0.1 up to 200 topics, 50/K above; tomotopy's is its last "
         f"sample, topoi's own the `auto` plan with 10 samples.",
         *(f"{name}: {how}." for name, how in CONTESTANTS.items()),

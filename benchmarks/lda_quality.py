@@ -159,7 +159,7 @@ def write_report(results: Results, arguments: argparse.Namespace, pinned: str) -
         f"seed. Reading data and compiling are not counted; first topics count for topoi, not for tomotopy.",
         f"A fit stops {1 - MARGIN:.1%} below the target, after {arguments.longest} sweeps ({max(PASSES)} passes), or "
         f"above {arguments.cap:g} CPU seconds (the last step is finished; tomotopy itself has no limit).",
-        f"topoi: `topoi.run` with one sample at the end; `auto` is the estimator's plan for {arguments.longest} "
+        f"topoi: `topoi.chain.loop` with one sample at the end; `auto` is the estimator's plan for {arguments.longest} "
         "sweeps, half of them burn-in; other names are its samplers.",
         *(f"{name}: {peers.PEERS[name][2]}." for name in names if name in peers.PEERS),
     ]

@@ -14,12 +14,12 @@ from benchmarks.harness import Results, Stopwatch, alone, measure, options, pin,
 from benchmarks.labelled import newsgroups
 from benchmarks.slda import signs, slda_accuracy, slda_model, slda_train
 from topoi import MedLDAClassifier
-from topoi._pool import Pool
+from topoi._machine.pool import Pool
+from topoi.chain.responses import RESPONSES
+from topoi.chain.responses.supervision import new_supervision
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State, new_state
 from topoi.corpus import Corpus
-from topoi.responses import RESPONSES
-from topoi.samplers import SAMPLERS
-from topoi.state import State, new_state
-from topoi.supervision import new_supervision
 
 NAME = "med_speed"
 GIBBS = "Gibbs MedLDA (dense, Cholesky)"

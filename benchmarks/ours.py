@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from benchmarks.data import Problem, priors
 from benchmarks.harness import Recorder
+from topoi.chain.loop import Progress, Rules, Schedule, run
+from topoi.chain.model import TopicModel, sample_counts
+from topoi.chain.plan import make_plan
+from topoi.chain.state import State, new_state
 from topoi.corpus import Corpus
-from topoi.model import TopicModel, sample_counts
-from topoi.plan import make_plan
-from topoi.run import Progress, Rules, Schedule, run
-from topoi.state import State, new_state
 
 WARM_UP_DOCUMENTS = 200
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from benchmarks import ours, report
 from benchmarks.data import Problem, load_20ng
 from benchmarks.harness import Results, Stopwatch, measure, options, pin
-from topoi.plan import Plan
-from topoi.run import Rules, Schedule, run
-from topoi.samplers import SAMPLERS
-from topoi.state import State
+from topoi.chain.loop import Rules, Schedule, run
+from topoi.chain.plan import Plan
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State
 
 NAME = "sampler_speed"
 LEAST_SWEEPS = 2

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from topoi import LDA, Corpus
-from topoi.cluster import _workers
+from topoi.chain.engines.cluster import _workers
 
 CHUNK = 20_000  # documents
 LENGTH = 100  # tokens of a document, on average

@@ -14,8 +14,8 @@ from benchmarks import ours, report
 from benchmarks.data import load_20ng
 from benchmarks.harness import Results, alone, measure, options, versions
 from benchmarks.med_speed import supervised
-from topoi._pool import Pool
-from topoi.samplers import SAMPLERS
+from topoi._machine.pool import Pool
+from topoi.chain.samplers import SAMPLERS
 
 NAME = "threads"
 SUPERVISED = "20 tasks, "

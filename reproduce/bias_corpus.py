@@ -11,9 +11,9 @@ from reproduce.corpora import corpus
 from reproduce.drawing import panels
 from reproduce.harness import Figure, Verdict
 from reproduce.table import Row, Table
-from topoi.diagnostics import log_joint
-from topoi.samplers import SAMPLERS
-from topoi.state import State, document_counts
+from topoi.chain.diagnostics import log_joint
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State, document_counts
 
 REFERENCE = "collapsed"
 CONTROLS = ("sparse", "fast", "light", "partial")  # exact too: what they differ by is noise

@@ -8,9 +8,9 @@ import numpy as np
 
 from benchmarks.harness import Stopwatch
 from reproduce.scalar_dense import ScalarDense
+from topoi.chain.samplers import SAMPLERS, Sampler
+from topoi.chain.state import State, new_state
 from topoi.corpus import Corpus
-from topoi.samplers import SAMPLERS, Sampler
-from topoi.state import State, new_state
 
 ALL: dict[str, type[Sampler]] = {**SAMPLERS, "scalar_dense": ScalarDense}
 

@@ -16,12 +16,12 @@ from reproduce.corpora import sample
 from reproduce.drawing import curves, legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.table import Row, Table
-from topoi._pool import Pool
+from topoi._machine.pool import Pool
+from topoi.chain.responses import RESPONSES
+from topoi.chain.responses.supervision import new_supervision
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State, new_state
 from topoi.corpus import Corpus
-from topoi.responses import RESPONSES
-from topoi.samplers import SAMPLERS
-from topoi.state import State, new_state
-from topoi.supervision import new_supervision
 
 #: Model: exact form, published form, steps for a token.
 FORMS = {"LDA": ("light", "light_published", 2), "MedLDA": ("light_med", "light_med_published", 6)}

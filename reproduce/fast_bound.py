@@ -13,7 +13,7 @@ from reproduce.drawing import legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.speedups import BETA, STAND_IN
 from reproduce.table import Row, Table
-from topoi.state import State, topic_counts
+from topoi.chain.state import State, topic_counts
 
 TOPICS = (400, 4000)
 NORMS = ("(2, 2, ∞)", "(3, 3, 3)")

@@ -17,10 +17,10 @@ from reproduce.drawing import legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.speedups import BETA, STAND_IN
 from reproduce.table import Row, Table
+from topoi.chain.diagnostics import document_completion
+from topoi.chain.samplers.fast import bound_and_refine
+from topoi.chain.state import State, new_state, topic_counts
 from topoi.corpus import Corpus
-from topoi.diagnostics import document_completion
-from topoi.samplers.fast import bound_and_refine
-from topoi.state import State, new_state, topic_counts
 
 TOPICS = 50
 METHODS = {"LDA": "scalar_dense", "FastLDA (2, 2, ∞)": "fast", "FastLDA (3, 3, 3)": "fast_333"}

@@ -12,7 +12,7 @@ from reproduce.drawing import curves, legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.speedups import BETA, STAND_IN
 from reproduce.table import Row, Table
-from topoi.state import document_counts
+from topoi.chain.state import document_counts
 
 #: Topics as in the paper, documents with --quick.
 CORPORA = {"nips": (400, 150), "reuters": (400, 2000), "arxiv": (2000, 2500)}

@@ -11,7 +11,7 @@ from reproduce.lessons import newsgroups
 from reproduce.medlda import GIBBS, SCALAR, fit
 from reproduce.table import Row, Table
 from reproduce.verdicts import log_ticks, mean_over, together
-from topoi.run import Progress
+from topoi.chain.loop import Progress
 
 MULTITASK, ONE_VS_ALL = "one model for all classes", "a model for every class"
 PARALLEL = "a model for every class, in parallel"

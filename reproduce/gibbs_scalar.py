@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._jit import kernel
-from topoi._rng import uniform
-from topoi.samplers import SAMPLERS
-from topoi.samplers._document import count_document
-from topoi.samplers._tilted import start_document
-from topoi.samplers.collapsed import Collapsed
+from topoi._machine.jit import kernel
+from topoi._machine.rng import uniform
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.samplers._document import count_document
+from topoi.chain.samplers._tilted import start_document
+from topoi.chain.samplers.collapsed import Collapsed
 
 
 @kernel

@@ -16,7 +16,7 @@ from reproduce.lessons import newsgroups
 from reproduce.medlda import GIBBS, LIGHT, OURS, PUBLISHED, SCALAR, fit
 from reproduce.table import Row, Table
 from reproduce.verdicts import growth, log_ticks, together
-from topoi.run import Progress
+from topoi.chain.loop import Progress
 
 DATA = (4, 480, 5)  # classes, documents to learn from and to test of each
 TOPICS = {True: (25, 100, 400), False: (25, 50, 100, 200, 400, 800, 1600)}  # with the fewest documents

@@ -11,13 +11,13 @@ from typing import Any
 from unittest import mock
 
 import reproduce.gibbs_scalar  # noqa: F401  (makes the sampler known by its name)
-import topoi.supervised
+import topoi.estimators.supervised
 from benchmarks.harness import Stopwatch
 from benchmarks.labelled import Labelled
 from benchmarks.med_quality import quality
 from reproduce.table import Row
 from topoi import MedLDAClassifier, MedLDARegressor
-from topoi.supervision import new_supervision
+from topoi.chain.responses.supervision import new_supervision
 
 LIGHT, PUBLISHED = "LightMedLDA", "LightMedLDA, as published"
 GIBBS, SCALAR = "Gibbs MedLDA, SIMD", "Gibbs MedLDA, scalar"
@@ -70,7 +70,7 @@ def fit(method: str, data: Labelled, n_topics: int, n_sweeps: int, seed: int, **
 def _tables_of_one_token(wanted: bool) -> Iterator[None]:
     """Gibbs MedLDA weighs every token by its own tilt; the estimators let eight share a table, and correct for it."""
     made = partial(new_supervision, part=1) if wanted else new_supervision
-    with mock.patch.object(topoi.supervised, "new_supervision", made):
+    with mock.patch.object(topoi.estimators.supervised, "new_supervision", made):
         yield
 
 

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from reproduce.chains import begun, copy, seconds
 from reproduce.table import Row
+from topoi.chain.samplers import SAMPLERS
 from topoi.corpus import Corpus
-from topoi.samplers import SAMPLERS
 
 BETA = 0.01
 METHODS = {"scalar": "scalar_dense", "simd": "collapsed", "fast": "fast"}

@@ -13,8 +13,8 @@ from reproduce.drawing import legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.table import Row, Table
 from reproduce.urns import ALPHA, BETA, METHODS, OPPONENT, STAND_IN, URN
-from topoi.samplers.polya_urn import PolyaUrn
-from topoi.state import document_counts
+from topoi.chain.samplers.polya_urn import PolyaUrn
+from topoi.chain.state import document_counts
 
 TOPICS = (10, 30, 100, 300, 1000)
 DOCUMENTS = {"20ng": 1500, "arxiv": 4000}  # with --quick

@@ -12,9 +12,9 @@ from reproduce.drawing import legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.table import Row, Table
 from reproduce.urns import ALPHA, BETA
-from topoi.diagnostics import log_joint
-from topoi.samplers import SAMPLERS
-from topoi.state import State
+from topoi.chain.diagnostics import log_joint
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State
 
 TOPICS = 20
 DOCUMENTS = {True: (100, 300, 1000, 3000), False: (100, 300, 1000, 3000, 11_269)}

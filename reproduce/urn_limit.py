@@ -12,8 +12,8 @@ from reproduce.drawing import curves, legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.speedups import exponent
 from reproduce.table import Row, Table
-from topoi._jit import kernel
-from topoi._rng import WORD_FACTOR, new_stream, poisson
+from topoi._machine.jit import kernel
+from topoi._machine.rng import WORD_FACTOR, new_stream, poisson
 
 COMMON, ONCE = "a share of 0.3", "one occurrence"
 SHARE = 0.3  # of the word whose share of the topic stays the same

@@ -14,9 +14,9 @@ from reproduce.drawing import legend
 from reproduce.harness import Figure, Verdict
 from reproduce.table import Row, Table
 from reproduce.urns import ALPHA, BETA, DENSE, METHODS, OPPONENT, STAND_IN, URN
+from topoi.chain.diagnostics import log_joint
+from topoi.chain.state import new_state
 from topoi.corpus import Corpus
-from topoi.diagnostics import log_joint
-from topoi.state import new_state
 
 TOPICS = (10, 100, 1000)
 CHECKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 700, 1000)

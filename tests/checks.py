@@ -19,7 +19,7 @@ from exact import (
 )
 from scipy import stats
 
-from topoi._rng import TOPICS, new_stream
+from topoi._machine.rng import TOPICS, new_stream
 
 TOLERANCE = 1e-12
 

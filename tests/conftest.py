@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from copies import interpreted
 from labelled import LOSSES, Documents, classifier
 
-import topoi.estimator_base
+import topoi.estimators.base
 from topoi.corpus import Corpus
 
 # The same examples on every machine, however busy it is: what a newcomer runs must not depend on luck or load. The
@@ -102,7 +102,7 @@ def no_sampling(monkeypatch):
     def stop(*arguments, **more):
         raise AssertionError("sampling began")
 
-    monkeypatch.setattr(topoi.estimator_base, "new_state", stop)
+    monkeypatch.setattr(topoi.estimators.base, "new_state", stop)
 
 
 @pytest.fixture

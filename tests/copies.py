@@ -52,7 +52,7 @@ class _Loader(importlib.abc.SourceLoader):
 
     def exec_module(self, module):
         super().exec_module(module)
-        if self.name == "topoi._rng":
+        if self.name == "topoi._machine.rng":
             follow_oracles(module)
 
 
@@ -65,8 +65,8 @@ def follow_oracles(rng):
     rng.branch = lambda s, number: s if isinstance(s, Oracle) else plain_branch(s, number)
 
 
-def interpreted(edits=None, modules=("topoi.samplers", "topoi.state", "topoi.corpus")):
-    """Import topoi once more, without the compiler and with `edits`; returns its module `topoi.samplers`."""
+def interpreted(edits=None, modules=("topoi.chain.samplers", "topoi.chain.state", "topoi.corpus.corpus")):
+    """Import topoi once more, without the compiler and with `edits`; returns its module `topoi.chain.samplers`."""
     edits = edits or {}
     finder = _Finder(edits)
     saved = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "topoi"}
@@ -83,4 +83,4 @@ def interpreted(edits=None, modules=("topoi.samplers", "topoi.state", "topoi.cor
         sys.modules.update(saved)
     wanted = {(module, old) for module, changes in edits.items() for old, _ in changes}
     assert finder.used == wanted, f"edits not applied: {wanted - finder.used}"
-    return loaded["topoi.samplers"]
+    return loaded["topoi.chain.samplers"]

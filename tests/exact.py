@@ -8,9 +8,9 @@ import numpy as np
 from naive import Tiny
 from oracle import paths
 
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State
 from topoi.corpus import Corpus
-from topoi.samplers import SAMPLERS
-from topoi.state import State
 
 # Asymmetric α, repeated words, an empty document, a document of one word, a word that never occurs.
 REPEATED = Tiny([[0, 0, 1], [], [1, 0]], alpha=[0.3, 0.7], beta=0.4, n_words=3)

@@ -16,7 +16,7 @@ import numpy as np
 from labelled import Documents
 
 from topoi import LDA, Corpus, MedLDAClassifier, MedLDARegressor
-from topoi.samplers import SAMPLERS
+from topoi.chain.samplers import SAMPLERS
 
 #: Documents, sweeps: few enough for the interpreter; enough for several blocks of documents and of words.
 SIZES = {"tiny": (10, 3), "blocks": (400, 6)}

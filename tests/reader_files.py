@@ -15,7 +15,7 @@ import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from topoi import _compressed
+from topoi._disk import compressed
 from topoi.corpus import Corpus
 from topoi.errors import FileError
 from topoi.readers import Dataset, read_documents
@@ -30,7 +30,7 @@ TEXTS = [
 ]
 LABELS = ["animal", "none", "animal", "speech", "none", "animal"]
 
-zstd = _compressed._zstd("tests")
+zstd = compressed._zstd("tests")
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress, ".zst": zstd.compress}
 
 

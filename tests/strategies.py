@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from topoi import LDA, Corpus, MedLDAClassifier, MedLDARegressor
-from topoi.samplers import SAMPLERS
+from topoi.chain.samplers import SAMPLERS
 
 # ---- Counts ------------------------------------------------------------------------------------------------
 

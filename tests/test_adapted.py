@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from labelled import LOSSES, quick
 
-from topoi.classifier import MedLDAClassifier
-from topoi.labels import balance
+from topoi.estimators.classifier import MedLDAClassifier
+from topoi.estimators.labels import balance
 
 NAN = np.nan
 

@@ -18,12 +18,13 @@ from labelled import Documents
 from test_saved import answers
 from variants import slow_but
 
-from topoi import LDA, Checkpoints, MedLDAClassifier, MedLDARegressor, ParameterError, store
-from topoi.checkpoint import CLASSES, CheckpointError, CheckpointWarning, Journal
-from topoi.samplers import SAMPLERS
-from topoi.samples import Trace
-from topoi.schema import TEXT, Field
-from topoi.store import ModelError, Stored
+from topoi import LDA, Checkpoints, MedLDAClassifier, MedLDARegressor, ParameterError
+from topoi._disk import store
+from topoi._disk.schema import TEXT, Field
+from topoi._disk.store import ModelError, Stored
+from topoi.chain.checkpoint import CLASSES, CheckpointError, CheckpointWarning, Journal
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.samples import Trace
 
 TILTING = sorted(name for name, sampler in SAMPLERS.items() if sampler.tilts)
 QUICK = {"n_topics": 3, "n_sweeps": 8, "n_samples": 3, "random_state": 0}

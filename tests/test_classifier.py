@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.metrics import f1_score, recall_score
 
-from topoi.samplers import SAMPLERS
+from topoi.chain.samplers import SAMPLERS
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -81,7 +81,7 @@ def test_info_lists_every_sampler():
 
 @pytest.mark.parametrize("long", [0.0, 1e9])
 def test_demo_finds_the_subjects(small_docs, monkeypatch, long):
-    monkeypatch.setattr("topoi.demo.LONG", long)
+    monkeypatch.setattr("topoi.cli._demo.LONG", long)
     result = call("demo", "--topics", "3", "--sweeps", "60", "--jobs", "1")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
@@ -100,7 +100,7 @@ def test_demo_predicts_the_modules_with_the_most_docstrings(small_docs, monkeypa
     docs = datasets.python_docs()
     texts, labels = [*["needle " * 12] * 5, *docs.texts], [*["rare"] * 5, *docs.labels]
     monkeypatch.setattr(datasets, "python_docs", lambda: Texts(texts, labels))
-    monkeypatch.setattr("topoi.demo.MODULES", 3)
+    monkeypatch.setattr("topoi.cli._demo.MODULES", 3)
     result = call("demo", "--topics", "3", "--sweeps", "20", "--jobs", "1")
     topics, modules = result.stdout.split("Predicting the module of a docstring (MedLDA, 3 modules")
     assert "rare" in topics
@@ -108,7 +108,7 @@ def test_demo_predicts_the_modules_with_the_most_docstrings(small_docs, monkeypa
 
 
 def test_demo_of_two_modules_has_topics_alone(small_docs, monkeypatch):
-    monkeypatch.setattr("topoi.demo.MODULES", 2)
+    monkeypatch.setattr("topoi.cli._demo.MODULES", 2)
     result = call("demo", "--topics", "3", "--sweeps", "20", "--jobs", "1")
     assert result.exit_code == 0, result.output
     assert "Predicting" not in result.stdout
@@ -124,13 +124,13 @@ def test_demo_is_the_same_for_any_number_of_threads(small_docs):
 
 
 def test_demo_stopped_by_the_user_shows_what_it_has(small_docs, monkeypatch):
-    from topoi import estimator_base
+    from topoi.estimators import base
 
-    class Pressed(estimator_base.Interrupt):
+    class Pressed(base.Interrupt):
         requested = property(lambda self: True, lambda self, value: None)
 
-    monkeypatch.setattr("topoi.demo.compile_kernels", lambda documents, n_topics: None)
-    monkeypatch.setattr(estimator_base, "Interrupt", Pressed)
+    monkeypatch.setattr("topoi.cli._demo.compile_kernels", lambda documents, n_topics: None)
+    monkeypatch.setattr(base, "Interrupt", Pressed)
     result = call("demo", "--topics", "3", "--sweeps", "60")
     assert result.exit_code == 130
     assert "stopped by Ctrl-C" in result.stderr

@@ -136,12 +136,12 @@ def test_warmup_meets_both_plans_of_auto(monkeypatch):
     """Fits of few tokens and of many take other kernels: both are compiled. (What they compile is in the cache.)"""
     from cli_files import call
 
+    from topoi.chain.plan import auto
     from topoi.cli import warmup
-    from topoi.plan import auto
 
     seen = set()
     monkeypatch.setattr(
-        "topoi.estimator_base.make_plan", lambda *given: seen.add(auto(*given[1:4])) or auto(*given[1:4])
+        "topoi.estimators.base.make_plan", lambda *given: seen.add(auto(*given[1:4])) or auto(*given[1:4])
     )
     steps = warmup.steps(False)
     monkeypatch.setattr(warmup, "steps", lambda every: [step for step in steps if step[0].startswith("LDA")])

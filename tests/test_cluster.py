@@ -24,14 +24,14 @@ from test_saved import answers
 
 import topoi
 from topoi import LDA, Checkpoints, Corpus, MedLDAClassifier, MedLDARegressor, ParameterError
-from topoi.checkpoint import CheckpointWarning
-from topoi.cluster import EngineError, _counts, _views, _words, _workers
-from topoi.cluster._job import Job, Layout
-from topoi.samplers import SAMPLERS
-from topoi.saved import StoredEstimator
-from topoi.spectra import document_spectrum, merge
-from topoi.state import new_state, topic_counts
-from topoi.store import ModelError
+from topoi._disk.store import ModelError
+from topoi.chain.checkpoint import CheckpointWarning
+from topoi.chain.counts.spectra import document_spectrum, merge
+from topoi.chain.engines.cluster import EngineError, _counts, _views, _words, _workers
+from topoi.chain.engines.cluster._job import Job, Layout
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import new_state, topic_counts
+from topoi.estimators.saved import StoredEstimator
 
 PARALLEL = sorted(name for name, sampler in SAMPLERS.items() if sampler.parallel)
 X = random_counts(300, 200, 60, seed=2)
@@ -204,7 +204,7 @@ def test_progress_is_told():
 
 def test_histograms_add_up():
     state = new_state(Corpus.from_counts(X), np.ones(5), 0.1, 3)
-    whole = document_spectrum(state, topoi.run.Pool(1))
+    whole = document_spectrum(state, topoi.chain.loop.Pool(1))
     halves = [whole._replace(times=whole.times // 2), whole._replace(times=whole.times - whole.times // 2)]
     for name, part in zip(whole._fields, merge(halves[::-1]), strict=True):
         np.testing.assert_array_equal(part, getattr(whole, name))

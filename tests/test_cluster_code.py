@@ -15,10 +15,10 @@ from conftest import random_counts
 
 import topoi
 from topoi import LDA
-from topoi.cluster import EngineError, _stamp
-from topoi.cluster._job import Job
-from topoi.cluster._stamp import code_stamp, source_digest
-from topoi.cluster._workers import checked
+from topoi.chain.engines.cluster import EngineError, _stamp
+from topoi.chain.engines.cluster._job import Job
+from topoi.chain.engines.cluster._stamp import code_stamp, source_digest
+from topoi.chain.engines.cluster._workers import checked
 
 PACKAGE = Path(topoi.__file__).parent
 X = random_counts(60, 50, 30, seed=2)
@@ -30,7 +30,9 @@ def copy(tmp_path):
     return shutil.copytree(PACKAGE, tmp_path / "elsewhere" / "topoi", ignore=shutil.ignore_patterns("__pycache__"))
 
 
-@pytest.mark.parametrize("module", ["theta.py", "cluster/_documents.py", "corpus.py", "responses/base.py"])
+@pytest.mark.parametrize(
+    "module", ["errors.py", "chain/engines/cluster/_documents.py", "corpus/corpus.py", "chain/counts/theta.py"]
+)
 def test_every_module_counts(module, copy):
     """Also those without kernels, which the key of the compile cache leaves out."""
     before = source_digest(PACKAGE)
@@ -42,7 +44,7 @@ def test_every_module_counts(module, copy):
 
 def test_modules_that_come_go_or_move(copy):
     digests = {source_digest(PACKAGE)}
-    (copy / "theta.py").rename(copy / "eta.py")
+    (copy / "errors.py").rename(copy / "eta.py")
     digests.add(source_digest(copy))
     (copy / "eta.py").unlink()
     digests.add(source_digest(copy))
@@ -56,8 +58,8 @@ def test_where_it_is_installed_does_not_count(copy, tmp_path):
     for path in copy.rglob("*.py"):
         path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
     (copy / "__pycache__").mkdir()
-    (copy / "__pycache__" / "theta.cpython-311.pyc").write_bytes(b"x")
-    (copy / "theta.pyc").write_bytes(b"x")
+    (copy / "__pycache__" / "errors.cpython-311.pyc").write_bytes(b"x")
+    (copy / "errors.pyc").write_bytes(b"x")
     assert source_digest(copy) == source_digest(PACKAGE)
     with zipfile.ZipFile(tmp_path / "topoi.zip", "w") as archive:
         for path in copy.rglob("*.py"):
@@ -75,10 +77,10 @@ def test_without_source(copy):
         path.unlink()
     assert list(copy.glob("*.pyc"))
     digests = [source_digest(copy)]
-    data = (copy / "theta.pyc").read_bytes()
-    (copy / "theta.pyc").write_bytes(b"\0" * _stamp.HEADER + data[_stamp.HEADER :])
+    data = (copy / "errors.pyc").read_bytes()
+    (copy / "errors.pyc").write_bytes(b"\0" * _stamp.HEADER + data[_stamp.HEADER :])
     digests.append(source_digest(copy))
-    (copy / "theta.pyc").write_bytes(data + b"x")
+    (copy / "errors.pyc").write_bytes(data + b"x")
     digests.append(source_digest(copy))
     assert digests[0] == digests[1] != digests[2]
 
@@ -103,7 +105,7 @@ def test_workers_that_cannot_help(tmp_path):
 def test_a_worker_with_a_modified_copy(copy):
     """The same version number, the same kernels, and one line that is another in a file without kernels."""
     distributed = pytest.importorskip("distributed")
-    path = copy / "cluster" / "_documents.py"
+    path = copy / "chain" / "engines" / "cluster" / "_documents.py"
     text = path.read_text("utf-8")
     path.write_text(text.replace("state.sweep += 1", "state.sweep += 2"), "utf-8")
     assert path.read_text("utf-8") != text

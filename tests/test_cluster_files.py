@@ -13,8 +13,8 @@ import pytest
 from conftest import random_counts
 
 from topoi import LDA, Corpus
-from topoi.cluster import EngineError, _engine, _views, _words
-from topoi.cluster._job import Layout, read_arrays, read_part, write_arrays
+from topoi.chain.engines.cluster import EngineError, _engine, _views, _words
+from topoi.chain.engines.cluster._job import Layout, read_arrays, read_part, write_arrays
 from topoi.errors import CorpusError
 
 X = random_counts(300, 200, 60, seed=2)

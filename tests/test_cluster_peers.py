@@ -16,7 +16,7 @@ from cli_files import call, write_csv
 from conftest import random_counts
 
 from topoi import LDA, ParameterError
-from topoi.cluster import EngineError, _connect, _peer, _workers
+from topoi.chain.engines.cluster import EngineError, _connect, _peer, _workers
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")

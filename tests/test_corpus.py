@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from topoi import _rng, _validate
-from topoi.corpus import Corpus
+from topoi._machine import rng
+from topoi.corpus import Corpus, checks
 from topoi.errors import CorpusError
 
 FORMATS = ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"]
@@ -176,7 +176,7 @@ def test_data_frames():
 def test_pieces_do_not_show(monkeypatch):
     corpus = random_corpus(n_documents=20)
     whole = corpus.to_counts()
-    for module in (_validate, sys.modules["topoi.corpus"]):
+    for module in (checks, sys.modules["topoi.corpus.corpus"]):
         monkeypatch.setattr(module, "CHUNK", 7)
     assert_same(Corpus.from_counts(whole), corpus)
     np.testing.assert_array_equal(Corpus.from_counts(whole).word_counts, np.asarray(whole.sum(axis=0)))
@@ -251,9 +251,9 @@ def test_keys_are_the_mix_of_rng():
     corpus = Corpus.from_counts(TABLE)
     with np.errstate(over="ignore"):
         for d, key in enumerate(corpus.document_keys):
-            expected = _rng.GOLDEN
+            expected = rng.GOLDEN
             for w in corpus.document(d):
-                expected = np.uint64(_rng.mix((expected ^ np.uint64(w)) + _rng.GOLDEN))
+                expected = np.uint64(rng.mix((expected ^ np.uint64(w)) + rng.GOLDEN))
             assert key == expected
 
 
@@ -314,7 +314,7 @@ def test_pickle_leaves_caches_behind():
 
 def test_import_is_light():
     code = (
-        "import sys; from topoi.corpus import Corpus;"
+        "import sys; from topoi.corpus.corpus import Corpus;"
         "c = Corpus.from_counts([[1, 2]]); c.block_ptr; c.to_counts();"
         "print(sorted({'numba', 'sklearn', 'pandas'} & set(sys.modules)))"
     )

@@ -10,8 +10,7 @@ import pytest
 from scipy import sparse
 from test_corpus import FORMATS, TABLE
 
-from topoi import _validate
-from topoi.corpus import Corpus
+from topoi.corpus import Corpus, checks
 from topoi.errors import CorpusError, TopoiError
 
 
@@ -101,7 +100,7 @@ def test_bad_matrix(X, message):
 
 
 def test_too_many_tokens(monkeypatch):
-    monkeypatch.setattr(_validate, "MAX_TOKENS", 6)
+    monkeypatch.setattr(checks, "MAX_TOKENS", 6)
     with pytest.raises(CorpusError, match="7 tokens in all; at most 6"):
         Corpus.from_counts(TABLE)
 

@@ -12,10 +12,9 @@ import pytest
 from scipy import sparse
 from scipy.special import gammaln
 
-from topoi._pool import Pool
-from topoi._rng import integer, new_stream
-from topoi.corpus import Corpus
-from topoi.diagnostics import (
+from topoi._machine.pool import Pool
+from topoi._machine.rng import integer, new_stream
+from topoi.chain.diagnostics import (
     SPLIT,
     Completion,
     document_completion,
@@ -24,8 +23,9 @@ from topoi.diagnostics import (
     rhat_ess,
     unigram_completion,
 )
+from topoi.chain.state import State, document_counts, new_state, topic_counts
+from topoi.corpus import Corpus
 from topoi.errors import ParameterError
-from topoi.state import State, document_counts, new_state, topic_counts
 
 
 def random_counts(n_documents, n_words, length, seed):
@@ -260,9 +260,9 @@ def test_no_sample_size_from_a_few_draws():
 COMPILED_OR_NOT = """
 import numpy as np
 from topoi.corpus import Corpus
-from topoi.diagnostics import document_completion, log_joint
-from topoi.priors import learn_alpha, learn_beta
-from topoi.state import new_state
+from topoi.chain.diagnostics import document_completion, log_joint
+from topoi.chain.priors.dirichlet import learn_alpha, learn_beta
+from topoi.chain.state import new_state
 rng = np.random.default_rng(0)
 X = rng.poisson(0.8, (30, 20))
 state = new_state(Corpus.from_counts(X), np.linspace(0.1, 1, 4), 0.1, 0)

@@ -11,7 +11,7 @@ from labelled import WORDS, classifier, regressor
 from sklearn.metrics import log_loss
 
 from topoi import LDA, Corpus, MedLDAClassifier, ParameterError
-from topoi.diagnostics import rhat_ess
+from topoi.chain.diagnostics import rhat_ess
 from topoi.evaluate import (
     MEASURES,
     calibration_error,

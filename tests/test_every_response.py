@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate
 from tilted_checks import COMPILED, INTEGRALS, check_response, draw, integral_of, interpreted_core
 
-from topoi.responses import RESPONSES, Response
+from topoi.chain.responses import RESPONSES, Response
 
 ALL = sorted(RESPONSES)
 DRAWN = [name for name in ALL if name != "squared"]

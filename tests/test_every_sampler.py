@@ -12,9 +12,9 @@ from exact import REPEATED, THREE_TOPICS, simulate
 from scipy import stats
 from variants import slow_but
 
-from topoi._pool import Pool
-from topoi.samplers import SAMPLERS
-from topoi.state import State, new_state, topic_counts
+from topoi._machine.pool import Pool
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State, new_state, topic_counts
 
 ALL = sorted(SAMPLERS)
 EXACT = [name for name in ALL if SAMPLERS[name].exact]

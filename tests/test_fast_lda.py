@@ -7,10 +7,10 @@ import pytest
 from conftest import random_counts
 from scipy import stats
 
-from topoi._rng import TOPICS, new_stream
+from topoi._machine.rng import TOPICS, new_stream
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State, new_state
 from topoi.corpus import Corpus
-from topoi.samplers import SAMPLERS
-from topoi.state import State, new_state
 
 
 def histogram(name, state, document, n, purpose_seed):
@@ -64,7 +64,7 @@ def test_fast_visits_a_shrinking_share_of_topics():
 
 def test_fast_and_dense_agree_on_the_log_joint():
     """Two exact samplers settle at the same level (the paper's second check, on perplexity)."""
-    from topoi.diagnostics import log_joint
+    from topoi.chain.diagnostics import log_joint
 
     corpus = Corpus.from_counts(random_counts(200, 150, 50, seed=6))
     level = {}

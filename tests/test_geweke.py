@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from variants import slow_but
 
+from topoi.chain.diagnostics import log_joint
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State
 from topoi.corpus import Corpus
-from topoi.diagnostics import log_joint
-from topoi.samplers import SAMPLERS
-from topoi.state import State
 
 LENGTHS = np.array([4, 0, 1, 3, 6])
 ALPHA = np.array([0.4, 0.9, 0.25])

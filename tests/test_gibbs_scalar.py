@@ -19,15 +19,15 @@ def core(tmp_path_factory):
     """A copy of topoi that runs without the compiler and has the sampler in its registry."""
     folder = tmp_path_factory.mktemp("with_scalar")
     shutil.copytree(copies.SOURCE, folder / "topoi", ignore=shutil.ignore_patterns("__pycache__"))
-    samplers = folder / "topoi" / "samplers"
+    samplers = folder / "topoi" / "chain" / "samplers"
     text = SOURCE.read_text(encoding="utf-8")
     own = "\n\n# Known to the estimators"  # the copy's registry knows it from the start
     assert text.count(own) == 1
-    assert text.count("from topoi.samplers import SAMPLERS\n") == 1
-    text = text[: text.index(own)].replace("from topoi.samplers import SAMPLERS\n", "")
+    assert text.count("from topoi.chain.samplers import SAMPLERS\n") == 1
+    text = text[: text.index(own)].replace("from topoi.chain.samplers import SAMPLERS\n", "")
     (samplers / "gibbs_scalar.py").write_text(text, encoding="utf-8")
     registry = (samplers / "__init__.py").read_text(encoding="utf-8")
-    more = "\nfrom topoi.samplers.gibbs_scalar import GibbsScalar\n\nSAMPLERS[GibbsScalar.name] = GibbsScalar\n"
+    more = "\nfrom topoi.chain.samplers.gibbs_scalar import GibbsScalar\n\nSAMPLERS[GibbsScalar.name] = GibbsScalar\n"
     (samplers / "__init__.py").write_text(registry + more, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(copies, "SOURCE", folder / "topoi")

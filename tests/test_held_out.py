@@ -14,10 +14,11 @@ from oracle import paths
 from scipy import sparse
 from scipy.special import gammaln, logsumexp
 
-from topoi import LDA, Corpus, MedLDAClassifier, ParameterError, TopicModel, diagnostics
-from topoi._pool import Pool
-from topoi._rng import LEFT_TO_RIGHT, new_stream
-from topoi._simd import padded
+from topoi import LDA, Corpus, MedLDAClassifier, ParameterError, TopicModel
+from topoi._machine.pool import Pool
+from topoi._machine.rng import LEFT_TO_RIGHT, new_stream
+from topoi._machine.simd import padded
+from topoi.chain import diagnostics
 from topoi.evaluate import HeldOut, document_completion, left_to_right, log_likelihoods
 from topoi.evaluate._particles import log_documents, read_document
 
@@ -45,7 +46,7 @@ def plain_particles(edits=()):
     found = {}
 
     def names():
-        for name in ("topoi.samplers", "topoi.evaluate._particles"):
+        for name in ("topoi.chain.samplers", "topoi.evaluate._particles"):
             yield name
             found[name] = sys.modules[name]
 

@@ -11,10 +11,10 @@ from scipy import sparse
 from scipy.special import gammaln
 
 from topoi import Corpus, ParameterError, TopicModel
-from topoi._pool import Pool
-from topoi.infer import infer
-from topoi.state import document_counts, new_state
-from topoi.theta import add_shares
+from topoi._machine.pool import Pool
+from topoi.chain.counts.theta import add_shares
+from topoi.chain.state import document_counts, new_state
+from topoi.predict.fold_in import infer
 
 
 def make_model(n_words=300, n_topics=6, seed=0, n_samples=3, alpha=None):

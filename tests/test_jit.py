@@ -10,10 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from topoi._jit import PACKAGE, kernel_files
+from topoi._machine.jit import PACKAGE, kernel_files
 
-HELPER = "from topoi._jit import kernel\n\n@kernel\ndef helper():\n    return {}\n"
-CALLER = "from topoi._jit import kernel\nfrom topoi._b import helper\n\n@kernel\ndef caller():\n    return helper()\n"
+HELPER = "from topoi._machine.jit import kernel\n\n@kernel\ndef helper():\n    return {}\n"
+CALLER = """from topoi._machine.jit import kernel
+from topoi._b import helper
+
+@kernel
+def caller():
+    return helper()
+"""
 
 
 @pytest.fixture
@@ -22,8 +28,10 @@ def package(tmp_path):
     package = tmp_path / "topoi"
     package.mkdir()
     (package / "__init__.py").write_text("")
-    (package / "_disk").mkdir()
-    for file in (PACKAGE / "_jit.py", PACKAGE / "errors.py", *(PACKAGE / "_disk").glob("*.py")):
+    for folder in ("_disk", "_machine"):
+        (package / folder).mkdir()
+    machine = (PACKAGE / "_machine" / "__init__.py", PACKAGE / "_machine" / "jit.py")
+    for file in (PACKAGE / "errors.py", *machine, *(PACKAGE / "_disk").glob("*.py")):
         (package / file.relative_to(PACKAGE)).write_bytes(file.read_bytes())
     (package / "_a.py").write_text(CALLER)
     (package / "_b.py").write_text(HELPER.format(1))
@@ -62,7 +70,7 @@ def test_files_that_count(package):
     (package / "cli.py").write_text("from topoi._a import caller\n")
     names = {path.relative_to(package).as_posix() for path in kernel_files(package)}
     below = {"errors.py", *(f"_disk/{name}.py" for name in ("folders", "inside", "locks", "private", "whole"))}
-    assert names - below == {"_a.py", "_b.py", "_jit.py", "inner/__init__.py", "inner/one.py"}
+    assert names - below == {"_a.py", "_b.py", "_machine/jit.py", "inner/__init__.py", "inner/one.py"}
 
 
 def test_every_import_of_a_file_that_counts_counts():

@@ -13,14 +13,14 @@ import pytest
 
 from topoi._disk import private
 from topoi._disk.private import MARKER, private_folder, prune, unsafe
-from topoi._jit import PACKAGE
+from topoi._machine.jit import PACKAGE
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")
 NAME = "kernels-0123456789abcdef"
 CALL = """
 import numpy as np
-from topoi._jit import cache_dir
-from topoi._rng import new_stream, uniform
+from topoi._machine.jit import cache_dir
+from topoi._machine.rng import new_stream, uniform
 print(uniform(new_stream(1, 2, 3, 4)), sum(uniform.stats.cache_hits.values()), cache_dir())
 """
 
@@ -216,7 +216,7 @@ def test_a_damaged_cache_is_compiled_anew(damage, which, filled):
 def test_code_of_another_signature_is_not_run(filled):
     """As an entry may lead to, if a write was cut short after others had been removed."""
     base, value = filled
-    files = sorted(base.rglob("_rng.*.nbc"), key=lambda path: path.stat().st_size)
+    files = sorted(base.rglob("rng.*.nbc"), key=lambda path: path.stat().st_size)
     raw = [path.read_bytes() for path in files]
     for path, other in zip(files, raw[::-1], strict=True):
         path.write_bytes(other)
@@ -247,7 +247,7 @@ def test_a_cache_that_goes_in_the_meantime(filled, tmp_path):
     tmp_path.chmod(0o755)
     gone = """
     import shutil
-    from topoi._jit import cache_dir
+    from topoi._machine.jit import cache_dir
     shutil.rmtree(cache_dir())
     """
     for _ in range(2):

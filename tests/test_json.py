@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reader_files import error_of, read
 
-from topoi import _json
-from topoi.checkpoint import Checkpoints
+from topoi._disk import strict_json
+from topoi.chain.checkpoint import Checkpoints
 from topoi.corpus import Corpus
 from topoi.errors import CorpusError, ParameterError
 
@@ -35,19 +35,19 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_what_python_writes_is_read(value):
-    assert _json.parse(json.dumps(value)) == value
-    assert _json.parse(json.dumps(value, ensure_ascii=False)) == value
+    assert strict_json.parse(json.dumps(value)) == value
+    assert strict_json.parse(json.dumps(value, ensure_ascii=False)) == value
 
 
 def test_brackets_in_strings_do_not_count():
     text = json.dumps({"text": '["\\{' * 100_000})
-    assert _json.parse(text) == json.loads(text)
-    assert _json.parse("[" * 100 + "]" * 100)
+    assert strict_json.parse(text) == json.loads(text)
+    assert strict_json.parse("[" * 100 + "]" * 100)
 
 
 def test_many_small_values_are_refused_before_they_are_made():
     with pytest.raises(ValueError, match="more than 1000000 lists and objects"):
-        _json.parse("[" + "[]," * 1_000_001 + "[]]")
+        strict_json.parse("[" + "[]," * 1_000_001 + "[]]")
     assert "more than 1000000 lists" in error_of('{"text": [' + "{}," * 1_000_001 + "{}]}", format="jsonl")
 
 

@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.metrics import f1_score
 
 from topoi import NeverPredictedWarning, ParameterError
-from topoi.labels import Labels
-from topoi.samplers import SAMPLERS
+from topoi.chain.samplers import SAMPLERS
+from topoi.estimators.labels import Labels
 
 
 @pytest.mark.parametrize("loss", LOSSES)

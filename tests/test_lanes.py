@@ -10,14 +10,14 @@ import numba
 import numpy as np
 import pytest
 
-from topoi import _lanes
-from topoi._simd import LANES, aligned_zeros
+from topoi._machine import lanes
+from topoi._machine.simd import LANES, aligned_zeros
 
 
 @pytest.fixture(scope="module")
 def plain():
     """The module without the compiler."""
-    spec = importlib.util.spec_from_file_location("plain_lanes", Path(_lanes.__file__))
+    spec = importlib.util.spec_from_file_location("plain_lanes", Path(lanes.__file__))
     module = importlib.util.module_from_spec(spec)
     was, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, 1
     sys.modules[spec.name] = module
@@ -47,7 +47,7 @@ def test_weighted_rows(name, n_tasks, width, weights, dtype, plain):
         rows(rng, 1, width, dtype)[0],
     )
     found, twin = start.copy(), start.copy()
-    getattr(_lanes, name)(eta, weight, found)
+    getattr(lanes, name)(eta, weight, found)
     getattr(plain, name)(eta, weight, twin)
     np.testing.assert_array_equal(found, twin)
     power = 2 if name.endswith("squares") else 1
@@ -66,7 +66,7 @@ def test_gather_and_spread(n, plain):
     old, change = rng.normal(size=LANES), rng.normal(size=LANES)
     lo, hi = min(2, n), n
     sums = [(np.full(LANES, 1.5), np.zeros(LANES)) for _ in range(2)]
-    for module, (precision, b) in zip((_lanes, plain), sums, strict=True):
+    for module, (precision, b) in zip((lanes, plain), sums, strict=True):
         module.gather(lo, hi, doc, share, omega, kappa, f, old, precision, b)
     np.testing.assert_array_equal(sums[0], sums[1])
     d, x = doc[lo:hi], share[lo:hi, None].astype(float)
@@ -75,7 +75,7 @@ def test_gather_and_spread(n, plain):
     np.testing.assert_allclose(sums[0][1], expected, rtol=1e-9, atol=1e-9)
 
     scores = [f.copy(), f.copy()]
-    for module, score in zip((_lanes, plain), scores, strict=True):
+    for module, score in zip((lanes, plain), scores, strict=True):
         module.spread(lo, hi, doc, share, score, change)
     np.testing.assert_array_equal(scores[0], scores[1])
     expected = f.copy()

@@ -18,12 +18,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from variants import slow_but
 
-import topoi.estimator_base
-import topoi.estimators
+import topoi.estimators.base
+import topoi.estimators.lda
 from topoi import LDA, Corpus, CorpusError
-from topoi.diagnostics import document_completion, unigram_completion
-from topoi.samplers import SAMPLERS
-from topoi.state import new_state
+from topoi.chain.diagnostics import document_completion, unigram_completion
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import new_state
 
 ALL = ["auto", *sorted(SAMPLERS)]
 N_WORDS = 200
@@ -186,7 +186,7 @@ def test_not_fitted(method, few):
 
 
 def test_docstrings():
-    assert doctest.testmod(topoi.estimators) == (0, 4)
+    assert doctest.testmod(topoi.estimators.lda) == (0, 4)
 
 
 def test_import_is_light():
@@ -332,7 +332,7 @@ def test_batches_have_streams_of_their_own(few, monkeypatch):
         seeds.append(seed)
         return new_state(corpus, alpha, beta, seed, base)
 
-    monkeypatch.setattr(topoi.estimator_base, "new_state", note)
+    monkeypatch.setattr(topoi.estimators.base, "new_state", note)
     quick(n_chains=2).fit(few).partial_fit(few[:6]).partial_fit(few[:6])
     assert len(seeds) == len(set(seeds)) == 6
 

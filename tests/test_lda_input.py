@@ -10,10 +10,10 @@ from conftest import random_counts
 from scipy import sparse
 from test_lda import ALL, fitted_bytes, quick
 
-import topoi.estimator_base
-import topoi.estimators
+import topoi.estimators.base
+import topoi.estimators.lda
 from topoi import Corpus, CorpusError, ParameterError
-from topoi.state import new_state, topic_dtype
+from topoi.chain.state import new_state, topic_dtype
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ def test_bad_parameter(name, value, few, monkeypatch):
     def no_sampling(*arguments, **more):
         raise AssertionError("sampling began")
 
-    monkeypatch.setattr(topoi.estimator_base, "new_state", no_sampling)
+    monkeypatch.setattr(topoi.estimators.base, "new_state", no_sampling)
     with pytest.raises(ParameterError, match=rf"^{name}: ") as caught:
         quick(**{name: value}).fit(few)
     assert caught.value.parameter == name

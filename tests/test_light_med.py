@@ -24,9 +24,9 @@ from tilted_topics import (
 )
 from variants import slow_but
 
-from topoi.samplers import SAMPLERS
-from topoi.samplers._exp import COMPOSITIONS
-from topoi.state import State
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.samplers._exp import COMPOSITIONS
+from topoi.chain.state import State
 
 # Counts of tokens that are not in the corpus, one word far from even.
 BASE = np.array([[3.0, 0.0], [1.0, 2.0]])
@@ -118,9 +118,9 @@ def test_no_label_is_lda(sampler, composition, blocks_corpus):
 # ---- Mutants -------------------------------------------------------------------------------------------------------
 
 L, P, U, X, T = (
-    f"topoi.samplers.{name}" for name in ("light_med", "light_med_published", "polya_urn", "_exp", "_tilted")
+    f"topoi.chain.samplers.{name}" for name in ("light_med", "light_med_published", "polya_urn", "_exp", "_tilted")
 )
-Q = "topoi.samplers._tilted_sparse"
+Q = "topoi.chain.samplers._tilted_sparse"
 
 
 @functools.cache

@@ -7,11 +7,11 @@ import pytest
 from copies import interpreted
 from tilted_checks import COMPILED, check_coordinate, interpreted_core, small_problem
 
-from topoi._pool import Pool
-from topoi._simd import LANES, pad
-from topoi.design import design_of
-from topoi.samplers._tilted import difference
-from topoi.weights import draw_coordinate, fill_scores
+from topoi._machine.pool import Pool
+from topoi._machine.simd import LANES, pad
+from topoi.chain.counts.shares import design_of
+from topoi.chain.responses.weights import draw_coordinate, fill_scores
+from topoi.chain.samplers._tilted import difference
 
 MANY = 2 * LANES + 3
 
@@ -33,7 +33,7 @@ def test_difference(n_tasks):
 
 
 def plain_difference(edits=None):
-    samplers = interpreted({"topoi.samplers._tilted": edits} if edits else None)
+    samplers = interpreted({"topoi.chain.samplers._tilted": edits} if edits else None)
     return samplers.polya_urn.sweep_documents.__wrapped__.__globals__["difference"]
 
 

@@ -10,12 +10,12 @@ from conftest import random_counts
 from scipy import sparse
 
 from topoi import LDA, MedLDAClassifier
-from topoi._pool import Pool
+from topoi._machine.pool import Pool
+from topoi.chain.model import TopicModel
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
-from topoi.infer import infer
-from topoi.mean_field import expected_counts, settle_documents
-from topoi.model import TopicModel
+from topoi.predict.fold_in import infer
+from topoi.predict.mean_field import expected_counts, settle_documents
 
 
 def model_of(n_topics=5, n_words=12, seed=3):

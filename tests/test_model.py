@@ -12,9 +12,9 @@ from safetensors.numpy import load_file, save_file
 from scipy import sparse
 
 from topoi import LDA, Corpus, TopicModel, TopoiError
-from topoi.model import sample_counts
-from topoi.state import new_state, topic_counts
-from topoi.store import ModelError
+from topoi._disk.store import ModelError
+from topoi.chain.model import sample_counts
+from topoi.chain.state import new_state, topic_counts
 
 WORDS = [f"wört {w}\n" for w in range(30)]
 

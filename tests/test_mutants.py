@@ -11,7 +11,7 @@ from checks import check_all
 from copies import interpreted
 from variants import slow_but
 
-S = "topoi.samplers"
+S = "topoi.chain.samplers"
 # name: (sampler that must fail, module, old text, new text)
 MUTANTS = {
     "no decrement of the word's count": (
@@ -21,7 +21,7 @@ MUTANTS = {
     "stale scale after a move": (
         "collapsed", f"{S}.collapsed", "            scale[new] = 1.0 / (n_k[new] + beta_sum)\n", ""),
     "β summed over topics, not words": (
-        "sparse", "topoi.state", "return self.beta * self.corpus.n_words", "return self.beta * self.n_topics"),
+        "sparse", "topoi.chain.state", "return self.beta * self.corpus.n_words", "return self.beta * self.n_topics"),
     "sparse: coefficient without α": (
         "sparse", f"{S}.sparse", "            coefficient[new] = (alpha[new] + n_d[new]) * scale[new]\n",
         "            coefficient[new] = n_d[new] * scale[new]\n"),
@@ -31,14 +31,14 @@ MUTANTS = {
         "sparse", f"{S}.sparse", "            coefficient[active[j]] = alpha[active[j]] * scale[active[j]]\n",
         "            pass\n"),
     "sparse: row not sorted after a decrement": (
-        "sparse", "topoi.rows", "    if x < ONE:", "    if x < 0:"),
+        "sparse", "topoi.chain.counts.rows", "    if x < ONE:", "    if x < 0:"),
     "split: lists not updated": (
         "split", f"{S}._split", "                    size[w] = put_one(topics, counts, start[w], size[w], new)\n",
         "                    pass\n"),
     "split: dense rows not updated": (
         "split", f"{S}._split", "                    table[row, old] -= one\n", "                    pass\n"),
     "split: a topic that is used up stays in the list": (
-        "split", "topoi.split", "    if counts[j] > 0:\n        return n\n", "    return n\n"),
+        "split", "topoi.chain.counts.split", "    if counts[j] > 0:\n        return n\n", "    return n\n"),
     "split: coefficients not settled after a move": (
         "split", f"{S}._split", "            mass = settle(new, n_d, alpha, scale, c, mass)\n", ""),
     "split: coefficients not settled after a document": (
@@ -84,23 +84,23 @@ MUTANTS = {
     "partial, sparse: token not taken out": (
         "partial", f"{S}._fixed", "            n = remove_topic(old, n_d, active, place, n)\n", ""),
     "partial, sparse: prior's part too small": (
-        "partial", "topoi.tables", "        mass[w] = total\n", "        mass[w] = 0.5 * total\n"),
+        "partial", "topoi.chain.factors.tables", "        mass[w] = total\n", "        mass[w] = 0.5 * total\n"),
     "Dirichlet drawn without β": (
-        "partial", "topoi.tables", "x = gamma(stream, table[w, k] + beta)", "x = gamma(stream, table[w, k])"),
+        "partial", "topoi.chain.factors.tables", "x = gamma(stream, table[w, k] + beta)", "x = gamma(stream, table[w, k])"),
     "small gamma: envelope's tail too light": (
-        "partial", "topoi.tables", "tail = shape / (math.e * (1.0 - shape))", "tail = 0.3 * shape / (math.e * (1.0 - shape))"),
+        "partial", "topoi.chain.factors.tables", "tail = shape / (math.e * (1.0 - shape))", "tail = 0.3 * shape / (math.e * (1.0 - shape))"),
     "φ normalised over the wrong axis": (
-        "partial", "topoi.tables", "            total[k] += table[w, k]\n", "            total[0] += table[w, k]\n"),
+        "partial", "topoi.chain.factors.tables", "            total[k] += table[w, k]\n", "            total[0] += table[w, k]\n"),
     "empty topic's φ not a Dirichlet": (
-        "partial", "topoi.tables", "        x[w] = log_gamma(stream, beta)\n", "        x[w] = log_gamma(stream, 1.0)\n"),
+        "partial", "topoi.chain.factors.tables", "        x[w] = log_gamma(stream, beta)\n", "        x[w] = log_gamma(stream, 1.0)\n"),
     "delayed: counts not smoothed": (
-        "delayed", "topoi.tables", "    factor.offset = state.beta\n", "    factor.offset = 0.0\n"),
+        "delayed", "topoi.chain.factors.tables", "    factor.offset = state.beta\n", "    factor.offset = 0.0\n"),
     "urn: Poisson without the prior": (
-        "polya_urn", "topoi.urn", "c = poisson(stream, n[touched[j]] + beta)", "c = poisson(stream, n[touched[j]])"),
+        "polya_urn", "topoi.chain.factors.urn", "c = poisson(stream, n[touched[j]] + beta)", "c = poisson(stream, n[touched[j]])"),
     "urn: every zero filled": (
-        "polya_urn", "topoi.urn", "        k += 1 + geometric_skip(stream, -beta)\n", "        k += 1\n"),
+        "polya_urn", "topoi.chain.factors.urn", "        k += 1 + geometric_skip(stream, -beta)\n", "        k += 1\n"),
     "urn: word's prior mass forgotten": (
-        "polya_urn", "topoi.urn", "            mass[w] += alpha[topics[j]] * phi[j]\n",
+        "polya_urn", "topoi.chain.factors.urn", "            mass[w] += alpha[topics[j]] * phi[j]\n",
         "            mass[w] += 0.5 * alpha[topics[j]] * phi[j]\n"),
     "urn: topics looked up wrongly": (
         "polya_urn", f"{S}.polya_urn", "        if topics[middle] < k:", "        if topics[middle] <= k:"),

@@ -16,9 +16,9 @@ import pytest
 from polya_gamma_law import cdf, laplace, moments, pdf
 from scipy import integrate, stats
 
-from topoi import _polya_gamma as pg
-from topoi._jit import kernel
-from topoi._rng import new_stream
+from topoi._machine import polya_gamma as pg
+from topoi._machine.jit import kernel
+from topoi._machine.rng import new_stream
 
 FAMILY = 1e-4
 TESTS = 250

@@ -9,11 +9,10 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import digamma
 
-from topoi._pool import Pool
-from topoi.corpus import Corpus
-from topoi.diagnostics import log_joint
-from topoi.errors import ParameterError
-from topoi.priors import (
+from topoi._machine.pool import Pool
+from topoi.chain.counts.spectra import SMALL, document_spectrum, word_spectrum
+from topoi.chain.diagnostics import log_joint
+from topoi.chain.priors.dirichlet import (
     FLOOR,
     RATE,
     SHAPE,
@@ -22,8 +21,9 @@ from topoi.priors import (
     resolve_alpha,
     resolve_beta,
 )
-from topoi.spectra import SMALL, document_spectrum, word_spectrum
-from topoi.state import State, document_counts, new_state, topic_counts
+from topoi.chain.state import State, document_counts, new_state, topic_counts
+from topoi.corpus import Corpus
+from topoi.errors import ParameterError
 
 ALPHA = np.array([0.05, 0.1, 0.3, 0.6, 1.5])
 BETA = 0.05

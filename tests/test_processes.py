@@ -88,7 +88,7 @@ def test_read_only_package_and_home(tmp_path):
         found, where, cache = run(
             """
             import topoi
-            from topoi._jit import cache_dir
+            from topoi._machine.jit import cache_dir
             print(fitted(), topoi.__file__, cache_dir())
             """,
             *without_privileges(), PYTHONPATH=str(source), HOME=str(home), TMPDIR=str(home),

@@ -11,10 +11,10 @@ from sklearn.exceptions import NotFittedError
 from variants import slow_but
 
 from topoi import Corpus, MedLDARegressor, ParameterError
-from topoi.intervals import Noise, _some_of_each, _without, spaced
-from topoi.plan import Plan
-from topoi.run import Schedule, run
-from topoi.state import new_state
+from topoi.chain.loop import Schedule, run
+from topoi.chain.plan import Plan
+from topoi.chain.state import new_state
+from topoi.predict.intervals import Noise, _some_of_each, _without, spaced
 
 
 @pytest.mark.parametrize("loss", REGRESSION_LOSSES)

@@ -15,7 +15,7 @@ from scipy.spatial.distance import jensenshannon, pdist, squareform
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, r2_score
 
 from topoi import LDA, Corpus, ParameterError
-from topoi.diagnostics import rhat_ess
+from topoi.chain.diagnostics import rhat_ess
 from topoi.report import write_report
 from topoi.report.convergence import MOST_POINTS
 from topoi.report.distances import classical_mds, js_divergence

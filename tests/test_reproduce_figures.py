@@ -19,8 +19,8 @@ from reproduce.chains import seconds_by_part
 from reproduce.harness import figures
 from reproduce.scalar_dense import ScalarDense
 from reproduce.speedups import exponent
-from topoi.samplers import SAMPLERS
-from topoi.state import new_state
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import new_state
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from topoi import _rng as rng
-from topoi._jit import kernel
+from topoi._machine import rng
+from topoi._machine.jit import kernel
 
 FAMILY = 1e-4
 TESTS = 200
@@ -334,8 +334,8 @@ def test_slightly_wrong_draws_are_rejected():
 
 SCRIPT = """
 import json, math
-from topoi import _rng as r
-from topoi._polya_gamma import polya_gamma
+from topoi._machine import rng as r
+from topoi._machine.polya_gamma import polya_gamma
 calls = [
     (r.uniform,), (r.integer, 10), (r.integer, 2**31), (r.normal,), (r.exponential,),
     (r.gamma, 0.01), (r.gamma, 0.5), (r.gamma, 30.0), (r.log_gamma, 1e-3), (r.log_gamma, 2.0),

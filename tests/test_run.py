@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topoi import LDA, Corpus, InterruptedFitWarning, ParameterError
-from topoi._pool import Pool
-from topoi.diagnostics import log_joint
-from topoi.interrupt import Interrupt
-from topoi.plan import Plan, make_plan
-from topoi.run import Rules, Schedule, run
-from topoi.samplers import SAMPLERS
-from topoi.state import document_counts, new_state, real_dtype, real_of_documents, topic_counts
+from topoi._machine.interrupt import Interrupt
+from topoi._machine.pool import Pool
+from topoi.chain.diagnostics import log_joint
+from topoi.chain.loop import Rules, Schedule, run
+from topoi.chain.plan import Plan, make_plan
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import document_counts, new_state, real_dtype, real_of_documents, topic_counts
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ from conftest import random_counts
 from sklearn.base import clone
 
 from topoi import LDA, MedLDAClassifier, MedLDARegressor
+from topoi.chain.plan import Plan, make_plan
+from topoi.chain.samplers import SAMPLERS
 from topoi.errors import ParameterError
-from topoi.plan import Plan, make_plan
-from topoi.samplers import SAMPLERS
 
 X = random_counts(40, 30, 20, seed=9)
 X[X.sum(1) == 0, 0] = 1

@@ -18,7 +18,7 @@ from variants import slow_but
 
 import topoi
 from topoi import LDA, Corpus, MedLDAClassifier, MedLDARegressor, TopicModel
-from topoi.store import ModelError, StoreError, _digest
+from topoi._disk.store import ModelError, StoreError, _digest
 
 GOLDEN = Path(__file__).parent / "golden"
 QUICK = {"n_topics": 3, "n_sweeps": 6, "n_samples": 2, "random_state": 0}

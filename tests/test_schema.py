@@ -8,9 +8,22 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from topoi import LDA, MedLDAClassifier, MedLDARegressor, checkpoint
-from topoi.saved import PARTS, known_classes
-from topoi.schema import FLAG, MAPPING, NUMBER, SPARSE, TEXT, WHOLE, Field, array_of, instance_of, list_of, optional
+from topoi import LDA, MedLDAClassifier, MedLDARegressor
+from topoi._disk.schema import (
+    FLAG,
+    MAPPING,
+    NUMBER,
+    SPARSE,
+    TEXT,
+    WHOLE,
+    Field,
+    array_of,
+    instance_of,
+    list_of,
+    optional,
+)
+from topoi.chain import checkpoint
+from topoi.estimators.saved import PARTS, known_classes
 
 VALUES = {
     "none": None, "flag": True, "whole": 3, "large": 2**63, "number": 0.5, "text": "x", "list": [1], "empty": [],

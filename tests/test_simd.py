@@ -7,13 +7,13 @@ import pytest
 from copies import interpreted
 from oracle import Oracle, paths
 
-from topoi import _simd
-from topoi._simd import LANES, aligned_zeros, draw_topic, draw_two, new_sums, pad, padded
+from topoi._machine import simd
+from topoi._machine.simd import LANES, aligned_zeros, draw_topic, draw_two, new_sums, pad, padded
 
 
 def plain_simd(edits=None):
     """Interpreted copy of the module, with edits."""
-    samplers = interpreted({"topoi._simd": edits} if edits else None)
+    samplers = interpreted({"topoi._machine.simd": edits} if edits else None)
     return samplers.collapsed.draw_topic.__wrapped__.__globals__
 
 
@@ -114,8 +114,8 @@ def test_one_weight_is_found_whatever_is_drawn(only):
         assert draw_topic(n_d, 0, new_sums(alpha), u, alpha, table, 0.01, scale) == only
     sums = new_sums(alpha)
     sums[LANES + only :: LANES] = 1.0
-    assert _simd.sound(sums, len(alpha) + only % LANES) == only
-    assert _simd.sound(sums, len(alpha) + LANES - 1) == only
+    assert simd.sound(sums, len(alpha) + only % LANES) == only
+    assert simd.sound(sums, len(alpha) + LANES - 1) == only
 
 
 def test_infinite_weights_stay_among_the_topics():

@@ -21,11 +21,14 @@ def package(tmp_path_factory):
     """A copy of topoi with the skeleton in it: a file, an import and a registry line."""
     folder = tmp_path_factory.mktemp("with_skeleton")
     shutil.copytree(copies.SOURCE, folder / "topoi", ignore=shutil.ignore_patterns("__pycache__"))
-    samplers = folder / "topoi" / "samplers"
+    samplers = folder / "topoi" / "chain" / "samplers"
     shutil.copy(SKELETON, samplers / "plain.py")
     registry = (samplers / "__init__.py").read_text(encoding="utf-8")
     for old, new in [
-        ("from topoi.samplers.polya_urn", "from topoi.samplers.plain import Plain\nfrom topoi.samplers.polya_urn"),
+        (
+            "from topoi.chain.samplers.polya_urn",
+            "from topoi.chain.samplers.plain import Plain\nfrom topoi.chain.samplers.polya_urn",
+        ),
         ("        PolyaUrn,\n", "        Plain,\n        PolyaUrn,\n"),
     ]:
         assert registry.count(old) == 1

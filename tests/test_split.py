@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from conftest import random_counts
 
-from topoi._pool import Pool
+from topoi._machine.pool import Pool
+from topoi.chain.counts.split import SplitRows, put_one, take_one
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.samplers._split import add_up
+from topoi.chain.state import new_state, topic_counts
 from topoi.corpus import Corpus
-from topoi.samplers import SAMPLERS
-from topoi.samplers._split import add_up
-from topoi.split import SplitRows, put_one, take_one
-from topoi.state import new_state, topic_counts
 
 CORPUS = Corpus.from_counts(random_counts(60, 40, 30, seed=3))
 K = 21

@@ -12,12 +12,13 @@ from cli_files import call, done
 from safetensors.numpy import load_file, save_file
 
 import topoi
-from topoi import LDA, Corpus, MedLDARegressor, _json, store
+from topoi import LDA, Corpus, MedLDARegressor
+from topoi._disk import store, strict_json
 from topoi._disk.folders import CHECKPOINT_NAMES, clear
-from topoi.checkpoint import CLASSES, Checkpoints
-from topoi.corpus import MAX_VOCABULARY
+from topoi._disk.store import ModelError
+from topoi.chain.checkpoint import CLASSES, Checkpoints
+from topoi.corpus.corpus import MAX_VOCABULARY
 from topoi.errors import CorpusError, TopoiError
-from topoi.store import ModelError
 
 X = np.eye(4, dtype=int) + 1
 PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
@@ -45,7 +46,7 @@ def test_a_small_vocabulary_asks_for_little_memory(tmp_path):
     (tmp_path / "vocabulary.json").write_text('["a"]')
     tracemalloc.start()
     try:
-        assert _json.read(tmp_path / "vocabulary.json", MAX_VOCABULARY) == ["a"]
+        assert strict_json.read(tmp_path / "vocabulary.json", MAX_VOCABULARY) == ["a"]
         assert tracemalloc.get_traced_memory()[1] < 10**6
     finally:
         tracemalloc.stop()

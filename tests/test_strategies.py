@@ -14,11 +14,11 @@ from sklearn.base import clone
 from sklearn.metrics import f1_score
 from sklearn.utils.multiclass import _ovr_decision_function
 
-import topoi.estimator_base
+import topoi.estimators.base
 from topoi import Corpus, InterruptedFitWarning, MedLDAClassifier, ParameterError
-from topoi.labels import Labels
-from topoi.strategies import couple, split, vote
-from topoi.supervised import model_seed
+from topoi.estimators.labels import Labels
+from topoi.estimators.strategies import couple, split, vote
+from topoi.estimators.supervised import model_seed
 
 PAIRS = list(combinations(range(5), 2))
 N_MODELS = {"ovr": 5, "ovo": 10}
@@ -328,12 +328,12 @@ def test_progress_bar(strategy, train, capfd):
 @pytest.mark.parametrize(("n_jobs", "share"), [(1, 10), (2, 5), (3, 4), (64, 1)])
 def test_models_that_wait_share_the_time(n_jobs, share, train, monkeypatch):
     """Ten chains (five classes, two chains each): the budget is that of the fit."""
-    budgets, original = [], topoi.estimator_base.run
+    budgets, original = [], topoi.estimators.base.run
 
     def note(state, plan, schedule, rules, *more):
         budgets.append(rules.max_seconds)
         return original(state, plan, schedule, rules, *more)
 
-    monkeypatch.setattr(topoi.estimator_base, "run", note)
+    monkeypatch.setattr(topoi.estimators.base, "run", note)
     quick(strategy="ovr", n_chains=2, n_sweeps=1, n_jobs=n_jobs, max_seconds=1000).fit(train.X, train.many)
     assert budgets == [1000 / share] * 10

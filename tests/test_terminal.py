@@ -10,7 +10,7 @@ import sys
 import pytest
 from cli_files import QUICK, call, done, process, records, write_csv
 
-from topoi._terminal import Harmless, harmless
+from topoi._machine.terminal import Harmless, harmless
 from topoi.cli._console import Console
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\u202egpj\u2066\r[red][link=http://evil]x[/]:skull:"

@@ -38,12 +38,12 @@ from tilted_topics import (
 )
 from variants import slow_but
 
-from topoi._pool import Pool
-from topoi.responses import RESPONSES
-from topoi.samplers import SAMPLERS, _tilted
-from topoi.samplers._tilted import FLOOR
-from topoi.state import State, new_state, topic_counts
-from topoi.supervision import new_supervision
+from topoi._machine.pool import Pool
+from topoi.chain.responses import RESPONSES
+from topoi.chain.responses.supervision import new_supervision
+from topoi.chain.samplers import SAMPLERS, _tilted
+from topoi.chain.samplers._tilted import FLOOR
+from topoi.chain.state import State, new_state, topic_counts
 
 TILTING = [name for name in sorted(SAMPLERS) if SAMPLERS[name].tilts]
 LOSSES = sorted(RESPONSES)
@@ -375,7 +375,12 @@ def test_geweke_sees_a_wrong_prior(prior_draws):
 
 # ---- Mutants -------------------------------------------------------------------------------------------------------
 
-T, W, R, L = "topoi.samplers._tilted", "topoi.weights", "topoi.responses", "topoi._lanes"
+T, W, R, L = (
+    "topoi.chain.samplers._tilted",
+    "topoi.chain.responses.weights",
+    "topoi.chain.responses",
+    "topoi._machine.lanes",
+)
 
 
 @functools.cache
@@ -458,15 +463,15 @@ MUTANTS = {
     "exact: factor not transposed": (exact, W, 'lower=True, trans="T")', "lower=True)"),
     "exact: prior twice": (exact, W, "nu * np.eye(n_topics)", "2 * nu * np.eye(n_topics)"),
     "design: share by the wrong length": (
-        design, "topoi.design", "share[at[k] - 1] /= hi - lo", "share[at[k] - 1] /= hi - lo + 1"),
+        design, "topoi.chain.counts.shares", "share[at[k] - 1] /= hi - lo", "share[at[k] - 1] /= hi - lo + 1"),
     "design: place not advanced": (
-        design, "topoi.design", "                share[at[k]] = 0.0\n", "                share[at[k]] = 1.0\n"),
+        design, "topoi.chain.counts.shares", "                share[at[k]] = 0.0\n", "                share[at[k]] = 1.0\n"),
     "update: auxiliary variables of the old weights": (
-        update(), "topoi.supervision", "        self.draw_auxiliary(state, 2 * state.sweep + 1, pool)\n", ""),
+        update(), "topoi.chain.responses.supervision", "        self.draw_auxiliary(state, 2 * state.sweep + 1, pool)\n", ""),
     "update: scores of the old weights": (
-        update(), "topoi.supervision", "        fill_scores(design or design_of(state, pool), self.eta, self.f, pool)\n", ""),
+        update(), "topoi.chain.responses.supervision", "        fill_scores(design or design_of(state, pool), self.eta, self.f, pool)\n", ""),
     "update: scores of the old topics": (
-        weights_see_topics, "topoi.supervision", "        fill_scores(design, self.eta, self.f, pool)\n", ""),
+        weights_see_topics, "topoi.chain.responses.supervision", "        fill_scores(design, self.eta, self.f, pool)\n", ""),
 }  # fmt: skip
 
 

@@ -9,8 +9,8 @@ import pytest
 from cli_files import call, records, write_csv
 
 from topoi import MedLDAClassifier, NeverPredictedWarning
-from topoi.labels import Labels
-from topoi.unpredicted import CHUNK, predicted
+from topoi.estimators.labels import Labels
+from topoi.estimators.unpredicted import CHUNK, predicted
 
 N, RARE = 300, 6
 rng = np.random.default_rng(11)

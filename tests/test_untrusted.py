@@ -14,11 +14,11 @@ from cli_files import QUICK, call, done, write_csv
 
 import topoi
 from topoi import LDA, MedLDAClassifier, ParameterError
-from topoi._pool import MOST_THREADS, Pool
+from topoi._disk.store import ModelError
+from topoi._machine.pool import MOST_THREADS, Pool
+from topoi.estimators.saved import BELIEVED
 from topoi.readers import read_documents
 from topoi.readers._simple_pattern import LONGEST, is_simple
-from topoi.saved import BELIEVED
-from topoi.store import ModelError
 
 ENDLESS = r"(?:\w|\w\w)*!"
 SIMPLE = [

@@ -18,12 +18,12 @@ from tilted_checks import (
     small_problem,
 )
 
-from topoi import _blas
-from topoi._pool import Pool
-from topoi._simd import LANES, pad
-from topoi.design import Design, design_of
-from topoi.state import new_state
-from topoi.weights import CHUNK, draw_coordinate, draw_exact, fill_scores
+from topoi._machine import blas
+from topoi._machine.pool import Pool
+from topoi._machine.simd import LANES, pad
+from topoi.chain.counts.shares import Design, design_of
+from topoi.chain.responses.weights import CHUNK, draw_coordinate, draw_exact, fill_scores
+from topoi.chain.state import new_state
 
 NU = 0.7
 
@@ -141,7 +141,7 @@ def test_topic_without_documents_follows_the_prior(how):
     assert not (state.z == k - 1).any()
     eta = np.zeros((2, pad(k)), np.float32)
     draws = np.zeros((n, 2))
-    with Pool(1) as pool, _blas.one_blas_thread():  # once: to set the limit takes longer than a draw
+    with Pool(1) as pool, blas.one_blas_thread():  # once: to set the limit takes longer than a draw
         design = design_of(state, pool)
         for sweep in range(n):
             DRAWS[how](design, eta, kappa, omega, NU, 1, 64, sweep, pool)
@@ -178,9 +178,9 @@ def test_blas_has_one_thread_until_the_last_leaves(monkeypatch):
         def restore_original_limits(self):
             told.append("restored")
 
-    monkeypatch.setattr(_blas, "threadpool_limits", Limits)
+    monkeypatch.setattr(blas, "threadpool_limits", Limits)
     for _ in range(2):
-        first, second = _blas.one_blas_thread(), _blas.one_blas_thread()
+        first, second = blas.one_blas_thread(), blas.one_blas_thread()
         first.__enter__()
         second.__enter__()
         first.__exit__(None, None, None)

@@ -14,14 +14,22 @@ import polya_gamma_law
 from copies import interpreted
 from scipy import integrate, stats
 
-from topoi._pool import Pool
-from topoi._rng import WEIGHTS, new_stream, normal
-from topoi._simd import pad
+from topoi._machine.pool import Pool
+from topoi._machine.rng import WEIGHTS, new_stream, normal
+from topoi._machine.simd import pad
+from topoi.chain.state import new_state
 from topoi.corpus import Corpus
-from topoi.state import new_state
 
-NAMES = ("samplers", "state", "corpus", "responses", "supervision", "weights", "design")
-COMPILED = SimpleNamespace(**{name: importlib.import_module(f"topoi.{name}") for name in NAMES})
+MODULES = {
+    "samplers": "topoi.chain.samplers",
+    "state": "topoi.chain.state",
+    "corpus": "topoi.corpus",
+    "responses": "topoi.chain.responses",
+    "supervision": "topoi.chain.responses.supervision",
+    "weights": "topoi.chain.responses.weights",
+    "design": "topoi.chain.counts.shares",
+}
+COMPILED = SimpleNamespace(**{name: importlib.import_module(module) for name, module in MODULES.items()})
 NEVER = 1e-4  # level of a family of statistical tests: a right program fails once in ten thousand choices of the seed
 
 
@@ -30,9 +38,9 @@ def interpreted_core(edits=None):
     found = {}
 
     def names():
-        for name in NAMES:
-            yield f"topoi.{name}"
-            found[name] = sys.modules[f"topoi.{name}"]  # imported by now, and still the copy
+        for name, module in MODULES.items():
+            yield module
+            found[name] = sys.modules[module]  # imported by now, and still the copy
 
     interpreted(edits, names())
     return SimpleNamespace(**found)

@@ -13,8 +13,8 @@ from exact import PROPOSALS, REPEATED, block_matrix, state_of
 from naive import NoTilt, Tiny
 from tilted_checks import dense_shares, draw, gaussian_of, integral_of
 
-from topoi._rng import WEIGHTS, new_stream, normal
-from topoi.samplers._tilted import FLOOR, FLOOR_OF_PART
+from topoi._machine.rng import WEIGHTS, new_stream, normal
+from topoi.chain.samplers._tilted import FLOOR, FLOOR_OF_PART
 
 # Five tokens: with part = 2 three parts (2, 2 and 1 tokens), with part = 8 two (3 and 2).
 LONG = Tiny([[0, 0, 1, 2, 2]], alpha=[0.3, 0.7], beta=0.4, n_words=3)

@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from topoi.chain.diagnostics import log_joint
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State, new_state
 from topoi.corpus import Corpus
-from topoi.diagnostics import log_joint
-from topoi.samplers import SAMPLERS
-from topoi.state import State, new_state
 
 BETA = 0.01
 SETTLED = 1e-4

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from exact import REPEATED
 from test_every_sampler import INEXACT, visit
 
-from topoi.samplers import SAMPLERS
+from topoi.chain.samplers import SAMPLERS
 
 
 def measure(name: str, chains: int, sweeps: int) -> tuple[float, float]:

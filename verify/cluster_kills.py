@@ -25,7 +25,7 @@ import time
 import numpy as np
 
 from topoi import Checkpoints, MedLDAClassifier
-from topoi.cluster import _workers
+from topoi.chain.engines.cluster import _workers
 
 ROUNDS = {"init": "begin", "sampling": "move", "reduction": "draw", "checkpoint": "seal"}
 LONGEST = 60.0
@@ -89,7 +89,7 @@ class Deadly(_workers.Dask):
 
 def fit_and_kill(client, task, seed, folder):
     """A fit in which a worker is killed: its hash, seconds, and whether the round was still running."""
-    import topoi.estimator_base as base
+    import topoi.estimators.base as base
 
     deadly = Deadly(client, task, random.Random(f"{task} {seed}"))
     original = base.open_workers

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import new_state
 from topoi.corpus import Corpus
-from topoi.samplers import SAMPLERS
-from topoi.state import new_state
 
 
 def main() -> None:

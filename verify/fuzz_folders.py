@@ -23,7 +23,7 @@ from fuzz_inputs import COLUMNS, TINY, make_all
 from fuzzing import Fault, Place, Tell, changes, command, library, snapshot
 
 from topoi import LDA, Corpus
-from topoi.checkpoint import Checkpoints
+from topoi.chain.checkpoint import Checkpoints
 
 FOLDERS = ("lda", "classifier", "regressor", "unfinished", "blocks", "corpus")
 #: Names that topoi gives, or gave, or could be thought to give.

@@ -11,7 +11,7 @@ import numpy as np
 from fuzzing import command
 
 from topoi import Corpus
-from topoi.checkpoint import Journal
+from topoi.chain.checkpoint import Journal
 
 SUBJECTS = {"fruit": ["apple", "pear", "plum", "juice"], "metal": ["iron", "zinc", "alloy", "forge"]}
 COLUMNS = ["--text", "body", "--label", "subject"]

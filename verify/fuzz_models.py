@@ -32,10 +32,11 @@ from labelled import Documents
 from test_saved import JUNK, MAKERS, header_of, nodes, replaced
 
 import topoi
-from topoi import LDA, Corpus, store
-from topoi.checkpoint import CLASSES
-from topoi.store import _digest
-from topoi.unpredicted import NeverPredictedWarning
+from topoi import LDA, Corpus
+from topoi._disk import store
+from topoi._disk.store import _digest
+from topoi.chain.checkpoint import CLASSES
+from topoi.estimators.unpredicted import NeverPredictedWarning
 
 ESTIMATORS = ("lda, chains", "words", "several", "logistic", "ovr", "number")
 #: Texts and numbers for the notes in a folder, which name files, patterns, addresses and settings.

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from topoi._jit import kernel
-from topoi._rng import TOPICS, bits, new_stream
+from topoi._machine.jit import kernel
+from topoi._machine.rng import TOPICS, bits, new_stream
 
 SEED = 20240601  # fixed before the first run
 # All tests that dieharder calls good, but for the longest (200–202) and those that need a tuple size to be given.

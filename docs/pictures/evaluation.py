@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from topoi import LDA, demo, plot
+from topoi import LDA, plot
+from topoi.cli import _demo as demo
 from topoi.evaluate import evaluate
 
 IMAGES = Path(__file__).parent.parent / "images"

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from topoi import LDA, demo
+from topoi import LDA
+from topoi.cli import _demo as demo
 
 WORD = "server"
 train = demo.read().train

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._jit import kernel
-from topoi._pool import Pool
-from topoi._rng import uniform
-from topoi.samplers._document import count_document
-from topoi.samplers.base import Sampler
-from topoi.state import State
-from topoi.tables import DenseFactor, fill_counts
+from topoi._machine.jit import kernel
+from topoi._machine.pool import Pool
+from topoi._machine.rng import uniform
+from topoi.chain.factors.tables import DenseFactor, fill_counts
+from topoi.chain.samplers._document import count_document
+from topoi.chain.samplers.base import Sampler
+from topoi.chain.state import State
 
 
 @kernel

@@ -10,26 +10,26 @@ from topoi._version import __version__
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from topoi.checkpoint import Checkpoints
-    from topoi.classifier import MedLDAClassifier
+    from topoi.chain.checkpoint import Checkpoints
+    from topoi.chain.model import TopicModel
     from topoi.corpus import Corpus
     from topoi.errors import CorpusError, FileError, ParameterError, TopoiError
-    from topoi.estimators import LDA, InterruptedFitWarning
-    from topoi.model import TopicModel
-    from topoi.regressor import MedLDARegressor
-    from topoi.unpredicted import NeverPredictedWarning
+    from topoi.estimators.classifier import MedLDAClassifier
+    from topoi.estimators.lda import LDA, InterruptedFitWarning
+    from topoi.estimators.regressor import MedLDARegressor
+    from topoi.estimators.unpredicted import NeverPredictedWarning
 
 # Where each public name lives. Nothing is imported before it is asked for: `import topoi` loads neither numba nor
 # scikit-learn.
 _HOME = {
-    "LDA": "topoi.estimators",
-    "InterruptedFitWarning": "topoi.estimators",
-    "MedLDAClassifier": "topoi.classifier",
-    "NeverPredictedWarning": "topoi.unpredicted",
-    "MedLDARegressor": "topoi.regressor",
-    "Checkpoints": "topoi.checkpoint",
-    "Corpus": "topoi.corpus",
-    "TopicModel": "topoi.model",
+    "LDA": "topoi.estimators.lda",
+    "InterruptedFitWarning": "topoi.estimators.lda",
+    "MedLDAClassifier": "topoi.estimators.classifier",
+    "NeverPredictedWarning": "topoi.estimators.unpredicted",
+    "MedLDARegressor": "topoi.estimators.regressor",
+    "Checkpoints": "topoi.chain.checkpoint",
+    "Corpus": "topoi.corpus.corpus",
+    "TopicModel": "topoi.chain.model",
     "TopoiError": "topoi.errors",
     "CorpusError": "topoi.errors",
     "FileError": "topoi.errors",
@@ -74,14 +74,14 @@ def load(path: str | Path, trusted: bool = False) -> Any:
     """
     for name in ("LDA", "MedLDAClassifier", "MedLDARegressor"):  # a file may hold any of them
         importlib.import_module(_HOME[name])
-    from topoi.saved import Savable
+    from topoi.estimators.saved import Savable
 
     return Savable.load(path, trusted)
 
 
 def samplers_table() -> list[dict[str, Any]]:
     """What every sampler is: its name, whether it is exact and parallel, its cost per token and its reference."""
-    from topoi.samplers import SAMPLERS
+    from topoi.chain.samplers import SAMPLERS
 
     facts = ("name", "exact", "parallel", "cost", "bias", "reference")
     return [{fact: getattr(sampler, fact) for fact in facts} for sampler in SAMPLERS.values()]

@@ -17,7 +17,7 @@ from typing import Annotated
 import typer
 
 from topoi import __version__
-from topoi._terminal import harmless
+from topoi._machine.terminal import harmless
 from topoi.cli import convert, demo, evaluate, explain, export, fit, info, predict, report, topics, transform, warmup
 from topoi.cli._app import app
 from topoi.cli._groups import described, grouped

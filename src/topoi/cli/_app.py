@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
-from topoi._terminal import harmless
+from topoi._machine.terminal import harmless
 from topoi.cli._messages import in_options
 from topoi.errors import TopoiError
 

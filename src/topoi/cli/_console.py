@@ -10,7 +10,7 @@ from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from topoi._terminal import harmless
+from topoi._machine.terminal import harmless
 
 
 class Console(RichConsole):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from topoi import _json
+from topoi._disk import strict_json
 from topoi._version import __version__
 from topoi.errors import FileError
 
@@ -115,7 +115,7 @@ def read_about(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise FileError(f"{folder}: is not the folder of a whole model: it has no {ABOUT}. Fit it again.", str(folder))
     try:
-        about = _json.read(path)
+        about = strict_json.read(path)
     except ValueError as error:
         raise FileError(f"{path}: is damaged: {error}. {AGAIN}", str(path)) from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:

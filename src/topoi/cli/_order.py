@@ -10,14 +10,14 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, get_type_hints
 
-from topoi import _json
+from topoi._disk import strict_json
 from topoi.cli._folder import ABOUT, CHECKPOINTS, READING, UNFINISHED, forget
 from topoi.cli._reading import Reading
 from topoi.cli._settings import PARAMETERS, Settings
 from topoi.errors import FileError
 
 if TYPE_CHECKING:
-    from topoi.checkpoint import Checkpoints
+    from topoi.chain.checkpoint import Checkpoints
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def begin(order: Order, folder: Path) -> Iterator[Checkpoints | None]:
     An error before the first checkpoint (a parameter, say) leaves nothing to go on with, and no note.
     """
     from topoi._disk.whole import write_whole
-    from topoi.checkpoint import Checkpoints
+    from topoi.chain.checkpoint import Checkpoints
 
     if not can_resume(order):
         # A cluster needs a folder all the same, which `forget` removes.
@@ -67,10 +67,10 @@ def read_order(folder: Path) -> Order:
     if not path.is_file():
         done = "its fit is finished" if (folder / ABOUT).is_file() else "there is no fit in it"
         raise FileError(f"{folder}: has nothing to go on with: {done}.", str(folder))
-    from topoi.saved import check_believed
+    from topoi.estimators.saved import check_believed
 
     try:
-        found = _json.read(path)
+        found = strict_json.read(path)
         settings, reading = found["settings"], found["reading"]
         for name, value in reading.items():
             if not (value is None or type(value) is READING[name]):

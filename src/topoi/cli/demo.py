@@ -18,7 +18,7 @@ def demo(
     """Find the topics of the Python standard library's docstrings: no data needed."""
     log = console(stderr=True)
     with log.status("loading …"):
-        from topoi.demo import run
+        from topoi.cli._demo import run
 
     if not run(topics, sweeps, seed, jobs, console(), log):
         raise typer.Exit(INTERRUPTED)

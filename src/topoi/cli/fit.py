@@ -23,7 +23,7 @@ from topoi.cli._stop import Stop
 from topoi.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
-    from topoi.checkpoint import Checkpoints
+    from topoi.chain.checkpoint import Checkpoints
     from topoi.cli._labels import Answers
     from topoi.corpus import Corpus
     from topoi.readers import Dataset
@@ -185,7 +185,7 @@ def learn(
     validation: Any,
 ) -> Result:
     """Fit the estimator: the only place that does."""
-    from topoi.estimators import InterruptedFitWarning
+    from topoi.estimators.lda import InterruptedFitWarning
 
     arguments: dict[str, Any] = {"checkpoint": checkpoints, "validation": validation}
     if answers.kind is not None:
@@ -205,7 +205,7 @@ def learn(
 
 def _told(warning: Any, names: list[Any] | None) -> str:
     """A warning of the library in the words of the command line: labels and options have names."""
-    from topoi.unpredicted import NeverPredictedWarning
+    from topoi.estimators.unpredicted import NeverPredictedWarning
 
     if isinstance(warning, NeverPredictedWarning) and names is not None:
         named = [names[column] for column in warning.classes]

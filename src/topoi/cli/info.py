@@ -28,7 +28,7 @@ def info(
     from importlib.metadata import version
 
     from topoi import samplers_table
-    from topoi._jit import cache_dir
+    from topoi._machine.jit import cache_dir
 
     facts = {"topoi": __version__, "Python": platform.python_version()}
     facts |= {package: version(package) for package in ("numpy", "numba", "scikit-learn")}

@@ -58,8 +58,8 @@ def topics(
 
 def topic_rows(model: Model, n_words: int) -> list[dict[str, Any]]:
     """The topics in the order of their numbers: share, words with probabilities, weights for labels."""
+    from topoi.chain.model import TopicModel
     from topoi.evaluate import top_columns, topic_shares
-    from topoi.model import TopicModel
 
     estimator = model.estimator
     parts: list[TopicModel] = [part for part, _ in estimator._parts()]

@@ -23,7 +23,7 @@ def warmup(
     """
     log = console(stderr=True)
     with log.status("loading …"):
-        from topoi._jit import cache_dir
+        from topoi._machine.jit import cache_dir
 
         todo = steps(every)
     begun = time.perf_counter()
@@ -44,9 +44,9 @@ def steps(every: bool) -> list[tuple[str, Callable[[], Any]]]:
     import numpy as np
 
     import topoi
+    from topoi.chain.samplers import SAMPLERS
     from topoi.corpus import Corpus
     from topoi.evaluate import evaluate
-    from topoi.samplers import SAMPLERS
 
     rng = np.random.default_rng(0)
     # `auto` samples with `collapsed` where there are many words for the tokens, with `partial` where there are few.

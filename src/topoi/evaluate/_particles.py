@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._jit import kernel
-from topoi._pool import Pool
-from topoi._rng import LEFT_TO_RIGHT, integer, seed_stream, uniform
-from topoi._simd import LANES, aligned_zeros, draw_topic, new_sums, pad, padded
-from topoi._validate import running_total
+from topoi._machine.jit import kernel
+from topoi._machine.pool import Pool
+from topoi._machine.rng import LEFT_TO_RIGHT, integer, seed_stream, uniform
+from topoi._machine.simd import LANES, aligned_zeros, draw_topic, new_sums, pad, padded
 from topoi.corpus import Corpus
+from topoi.corpus.checks import running_total
 
 FEW = 0.5  # particles are drawn anew when the effective number of them falls below this share
 PIECES = 64  # documents are cut into so many pieces of about the same cost

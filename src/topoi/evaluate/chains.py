@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from topoi.diagnostics import rhat_ess
+from topoi.chain.diagnostics import rhat_ess
+from topoi.chain.loop import Schedule
 from topoi.errors import ParameterError
-from topoi.run import Schedule
 
 
 def traces_of(estimator: Any) -> list[list[NDArray[np.float64]]]:

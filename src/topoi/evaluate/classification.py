@@ -15,9 +15,9 @@ from sklearn.metrics import (
 )
 from sklearn.utils.multiclass import type_of_target
 
+from topoi.chain.model import check_whole
 from topoi.errors import ParameterError
-from topoi.labels import check_labels
-from topoi.model import check_whole
+from topoi.estimators.labels import check_labels
 
 N_BINS = 15
 SURE = 1e-15  # a probability of 0 for the right label costs −log of this, not infinity

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi.chain.model import check_whole
 from topoi.corpus import Corpus
 from topoi.errors import CorpusError, ParameterError
 from topoi.evaluate.topics import Topics
-from topoi.model import check_whole
 
 CELLS = 2**21  # of B at a time: some 50 MB
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi import diagnostics
-from topoi._pool import Pool
+from topoi._machine.pool import Pool
+from topoi.chain import diagnostics
+from topoi.chain.model import check_whole
 from topoi.corpus import Corpus
 from topoi.evaluate._particles import log_documents
 from topoi.evaluate.topics import corpus_of, one_model
-from topoi.model import check_whole
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def document_completion(fitted: Any, X: Any, *, n_steps: int = 30, seed: int = 0
     θ is found from one half by `n_steps` steps of EM, φ fixed; the other half has the log-likelihood
     Σ log Σ_k θ_k φ_kw. The halves depend on `seed` and on the number of the document alone, so that models are compared
     on the same ones. Of an odd number of tokens the larger half is scored; so is the only token of a document, with
-    θ from the prior. nan if there is no token. (Wallach et al. 2009, §5.1; `topoi.diagnostics` has the same for any φ.)
+    θ from the prior. nan if there is no token. (Wallach et al. 2009, §5.1; `chain.diagnostics` has the same for any φ.)
     """
     model = one_model(fitted, "likelihood of a document")
     corpus = corpus_of(fitted, X)

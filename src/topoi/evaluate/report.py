@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from topoi.classifier import MedLDAClassifier
+from topoi.chain.model import TopicModel, check_whole
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
+from topoi.estimators.classifier import MedLDAClassifier
+from topoi.estimators.regressor import MedLDARegressor, check_targets
 from topoi.evaluate.chains import chain_diagnostics
 from topoi.evaluate.classification import ClassificationScores, classification_scores
 from topoi.evaluate.coherence import c_v, mean_coherence, npmi, u_mass
 from topoi.evaluate.held_out import document_completion, left_to_right
 from topoi.evaluate.regression import RegressionScores, regression_scores
 from topoi.evaluate.topics import corpus_of, diversity, exclusivity, models_of, top_columns, topic_names
-from topoi.model import TopicModel, check_whole
-from topoi.regressor import MedLDARegressor, check_targets
 
 
 @dataclass(frozen=True)

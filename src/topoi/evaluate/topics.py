@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from topoi.chain.model import TopicModel, check_whole
 from topoi.corpus import Corpus
 from topoi.errors import CorpusError, ParameterError
-from topoi.model import TopicModel, check_whole
 
 Topics = Sequence[Sequence[Any]]
 

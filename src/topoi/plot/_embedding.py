@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from topoi.chain.model import check_whole
 from topoi.errors import ParameterError
 from topoi.evaluate.topics import models_of
-from topoi.model import check_whole
 from topoi.plot._figure import PALE, SMALL, check_axes, name_width, new_axes, new_figure, short, style
 
 MOST_DOCUMENTS = 3000

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from topoi.classifier import MedLDAClassifier
+from topoi.chain.model import check_whole
 from topoi.errors import ParameterError
+from topoi.estimators.classifier import MedLDAClassifier
+from topoi.estimators.regressor import MedLDARegressor, check_targets
 from topoi.evaluate.classification import ClassificationScores, calibration_error, reliability
 from topoi.evaluate.regression import RegressionScores
 from topoi.evaluate.report import score_predictions
 from topoi.evaluate.topics import corpus_of, models_of
-from topoi.model import check_whole
 from topoi.plot._figure import COLOURS, GREY, PALE, SMALL, bare, check_axes, name_width, new_axes, short
-from topoi.regressor import MedLDARegressor, check_targets
 
 FEW_LABELS = 20  # up to so many, counts are written into the cells
 

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.errors import ParameterError
+from topoi.estimators.watch import NAMES
 from topoi.evaluate.chains import burn_in_of, traces_of
 from topoi.plot._figure import COLOURS, GREY, PALE, SMALL, bare, check_axes, new_axes
-from topoi.validation import NAMES
 
 
 def traces(estimator: Any, *, held_out: bool = False, ax: Any = None) -> Any:

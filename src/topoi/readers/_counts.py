@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._compressed import compression_of
-from topoi._validate import MAX_COUNT, read_vocabulary
+from topoi._disk.compressed import compression_of
 from topoi.corpus import Corpus
+from topoi.corpus.checks import MAX_COUNT, read_vocabulary
 from topoi.errors import CorpusError, ParameterError
 from topoi.readers._faults import Faults, fault
 from topoi.readers._limits import Limits

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from topoi._compressed import NAMES, compression_of
+from topoi._disk.compressed import NAMES, compression_of
 from topoi.errors import ParameterError
 from topoi.readers import delimited, folder, jsonl, lines, mallet, npz, parquet, svmlight, uci
 from topoi.readers._faults import fault

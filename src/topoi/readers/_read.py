@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._validate import read_vocabulary
 from topoi.corpus import Corpus
+from topoi.corpus.checks import read_vocabulary
 from topoi.errors import CorpusError, FileError, ParameterError
 from topoi.readers._counts import CountTokens, beside, check_unused, column_names, fit_vocabulary, read_vocabulary_file
 from topoi.readers._dataset import Dataset

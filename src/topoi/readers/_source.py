@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-from topoi._compressed import LONGEST, PIECE, compression_in, decompressed
 from topoi._disk.blocks import nameless_file
+from topoi._disk.compressed import LONGEST, PIECE, compression_in, decompressed
 from topoi.errors import ParameterError
 from topoi.readers._faults import Faults, fault
 from topoi.readers._memory import Memory

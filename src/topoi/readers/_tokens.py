@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._validate import MAX_TOKENS, running_total
+from topoi.corpus.checks import MAX_TOKENS, running_total
 from topoi.readers._limits import Limits
 from topoi.readers._memory import Memory
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from topoi import _json
+from topoi._disk import strict_json
 from topoi.readers._faults import fault
 from topoi.readers._request import TEXT_COLUMNS, Documents, Request, listed, short
 
 
 def documents(request: Request) -> Documents:
     """Every object."""
-    faults, name, parse = request.faults, request.name, _json.parse
+    faults, name, parse = request.faults, request.name, strict_json.parse
     text_key, answer_key, id_key = request.text, request.answer, request.id
     answer_seen = id_seen = False
     keys: list[str] = []
@@ -62,7 +62,7 @@ def documents(request: Request) -> Documents:
 
 
 def _what_is_wrong(error: ValueError, line: str) -> str:
-    if isinstance(error, _json.JSONError):
+    if isinstance(error, strict_json.JSONError):
         return str(error)
     if line.strip() in ("[", "{"):
         return "the JSON goes on in the next line; each line must be an object: jq -c '.[]' makes them of an array."

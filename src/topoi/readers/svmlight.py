@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from topoi._validate import MAX_COUNT, MAX_WORDS
+from topoi.corpus.checks import MAX_COUNT, MAX_WORDS
 from topoi.readers._counts import BAD_COUNT
 from topoi.readers._request import Request, short
 

@@ -14,7 +14,7 @@ from io import BufferedReader
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._validate import MAX_COUNT, MAX_WORDS
+from topoi.corpus.checks import MAX_COUNT, MAX_WORDS
 from topoi.readers._counts import BAD_COUNT, check_empty
 from topoi.readers._faults import fault
 from topoi.readers._request import Request, short

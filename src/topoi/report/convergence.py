@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from topoi.errors import ParameterError
+from topoi.estimators.watch import NAMES
 from topoi.evaluate.chains import burn_in_of, effective_samples, traces_of
-from topoi.validation import NAMES
 
 MOST_POINTS = 400  # of a line: more than a screen shows
 

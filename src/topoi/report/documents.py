@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.chain.model import TopicModel
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
-from topoi.model import TopicModel
 from topoi.report.predictions import NOT_KNOWN, Predictions
 from topoi.report.reasons import reasons_of
 from topoi.report.target import Target

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi.model import TopicModel
+from topoi.chain.model import TopicModel
 from topoi.report.distances import classical_mds, js_divergence
 from topoi.report.words import WordTable
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from topoi.model import TopicModel
+from topoi.chain.model import TopicModel
 
 
 class WordTable:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from topoi._disk.whole import write_whole
+from topoi.chain.model import check_whole
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
-from topoi.model import check_whole
 from topoi.report.convergence import convergence
 from topoi.report.documents import documents
 from topoi.report.html import render

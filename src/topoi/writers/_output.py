@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from topoi._compressed import compressing, compression_of
+from topoi._disk.compressed import compressing, compression_of
 from topoi._disk.whole import writing_whole
-from topoi._terminal import Harmless
+from topoi._machine.terminal import Harmless
 from topoi.errors import FileError, ParameterError
 
 

@@ -1,0 +1,257 @@
+"""Values in a file: arrays as safetensors, all else as JSON. Nothing in a file can run.
+
+A value is a tree of plain Python values, arrays, sparse matrices, and objects of a few known classes. An object is
+written as its class's name and its fields; what stands in a file is believed only after each field has been checked
+against what the class declares (schema.py). An object that is met again, or an equal array, is written once. A digest
+covers all of it, so that a file that was damaged can be told from one that is whole but not understood.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from topoi._disk.safetensors import write_safetensors
+from topoi._disk.schema import Field
+from topoi._disk.whole import writing_whole
+from topoi._version import __version__
+from topoi.errors import TopoiError
+
+FORMAT = "topoi"
+VERSION = 1
+PARTS = ("data", "indices", "indptr")
+#: Dtypes that stand in a file as bytes; times stand there as whole numbers.
+PLAIN = "biuf"
+TIMES = "mM"
+
+
+class ModelError(TopoiError, ValueError):
+    """A file that is not a model, or is damaged, or cannot be read by this version."""
+
+
+class UnreadableError(ModelError):
+    """A file that is whole, but holds what this version of topoi does not understand. Another one may."""
+
+
+class StoreError(TopoiError, TypeError):
+    """A value that cannot be written to a file."""
+
+
+class Stored:
+    """How a class is written: what its fields may hold, the fields of an object, and an object from fields."""
+
+    def __init__(self, cls: type[Any], fields: Mapping[str, Field]) -> None:
+        self.cls = cls
+        self.fields = dict(fields)
+
+    def values(self, thing: Any) -> dict[str, Any]:
+        """The fields of an object."""
+        return {name: getattr(thing, name) for name in self.fields}
+
+    def make(self, values: dict[str, Any]) -> Any:
+        """An object from checked fields."""
+        thing = self.cls(**values)
+        if hasattr(thing, "check"):
+            thing.check()
+        return thing
+
+
+Classes = Mapping[str, Stored]
+
+
+# ---- Files -------------------------------------------------------------------------------------------------
+
+
+def save(path: str | Path, thing: Any, classes: Classes, follow: bool = True) -> None:
+    """Write an object of a known class to one file, all of it or nothing; `follow` as for `writing_whole`."""
+    writer = _Writer(classes)
+    header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "written_by": __version__}
+    header["root"] = writer.value(thing, "")
+    header["digest"] = _digest(header, writer.arrays)
+    with writing_whole(path, follow=follow) as file:
+        write_safetensors(file, writer.arrays, {"topoi": json.dumps(header)})
+
+
+def load(path: str | Path, classes: Classes) -> Any:
+    """Read what `save` wrote; a file that is anything else, or was changed by a byte, is a ModelError."""
+    header, arrays = _read(path)
+    if header.get("format") != FORMAT:
+        raise ModelError(f"{path}: not a topoi model")
+    written_by = header.get("written_by", "of another version")
+    if header.get("version") != VERSION:
+        raise UnreadableError(
+            f"{path}: written by topoi {written_by}, in a format that this version, {__version__}, cannot read; "
+            "use the version that wrote it, or a newer one"
+        )
+    if header.pop("digest", None) != _digest(header, arrays):
+        raise ModelError(f"{path}: damaged, its contents are not those that were saved")
+    try:
+        return _Reader(classes, arrays).value(header["root"])
+    except (LookupError, ArithmeticError, ValueError, TypeError, AttributeError, RecursionError, TopoiError) as error:
+        raise UnreadableError(
+            f"{path}: not damaged, but topoi {__version__} cannot read what topoi {written_by} wrote there: {error}"
+        ) from error
+
+
+def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of a file, not yet believed."""
+    from safetensors import SafetensorError, safe_open
+
+    if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
+        raise ModelError(f"{path}: not a topoi model: it is not a file")
+    with open(path, "rb"):  # safetensors says of a file that may not be read that there is none
+        pass
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        header = json.loads(metadata.get("topoi", "{}"))
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (SafetensorError, OSError, ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        raise ModelError(f"{path}: not a topoi model, or damaged ({error})") from error
+    if not isinstance(header, dict):
+        raise ModelError(f"{path}: not a topoi model")
+    return header, arrays
+
+
+def _digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
+    """A hash of all that a file holds: a byte changed in the counts would show nowhere else."""
+    digest = hashlib.blake2b(json.dumps(header, sort_keys=True).encode(), digest_size=16)
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+# ---- Values ------------------------------------------------------------------------------------------------
+# What is not a plain JSON value is a dict with the key "is".
+
+
+class _Writer:
+    def __init__(self, classes: Classes) -> None:
+        self.names = {stored.cls: name for name, stored in classes.items()}
+        self.classes = classes
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self.known: dict[Any, str] = {}
+        self.met: dict[int, int] = {}
+        self.kept: list[Any] = []  # objects met, so that none is freed and its id given to another
+
+    def value(self, value: Any, path: str) -> Any:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"is": "float", "text": repr(value)}
+        if isinstance(value, list | tuple):
+            items = [self.value(item, f"{path}.{number}") for number, item in enumerate(value)]
+            return items if isinstance(value, list) else {"is": "tuple", "items": items}
+        if isinstance(value, dict):
+            pairs = enumerate(value.items())
+            return {"is": "dict", "items": [[self.value(k, path), self.value(v, f"{path}.{n}")] for n, (k, v) in pairs]}
+        if isinstance(value, np.ndarray):
+            return self.array(value, path)
+        if isinstance(value, sparse.csr_array):
+            parts = {part: self.array(getattr(value, part), f"{path}.{part}") for part in PARTS}
+            return {"is": "csr", "shape": list(value.shape), **parts}
+        if id(value) in self.met:
+            return {"is": "again", "number": self.met[id(value)]}
+        self.met[id(value)] = len(self.met)
+        self.kept.append(value)
+        name = self.names.get(type(value))
+        if name is None:
+            raise StoreError(f"{path.lstrip('.')}: {type(value).__name__} {value!r} cannot be written to a file")
+        fields = self.classes[name].values(value)
+        return {"is": name, "fields": {f: self.value(v, f"{path}.{f}") for f, v in fields.items()}}
+
+    def array(self, value: NDArray[Any], path: str) -> dict[str, Any]:
+        kind = value.dtype.kind
+        if kind in "UO":
+            items = [self.value(item, path) for item in value.ravel().tolist()]
+            return {"is": "list", "dtype": kind, "shape": list(value.shape), "items": items}
+        if kind not in PLAIN + TIMES or value.dtype.itemsize > 8:
+            raise StoreError(f"{path.lstrip('.')}: an array of {value.dtype} cannot be written to a file")
+        plain = value.view(np.int64) if kind in TIMES else value
+        plain = np.ascontiguousarray(plain, plain.dtype.newbyteorder("="))
+        # Equal arrays are written once, be they one object or two: equal models are equal files.
+        key = (plain.dtype.str, plain.shape, hashlib.blake2b(plain.data).digest())
+        name = self.known.setdefault(key, path.lstrip("."))
+        self.arrays[name] = plain
+        return {"is": "array", "name": name} | ({"time": value.dtype.str} if kind in TIMES else {})
+
+
+class _Reader:
+    def __init__(self, classes: Classes, arrays: dict[str, NDArray[Any]]) -> None:
+        self.classes = classes
+        self.arrays = arrays
+        self.met: list[Any] = []
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.value(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        what = value["is"]
+        if what == "float":
+            return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[value["text"]]
+        if what == "tuple":
+            return tuple(self.value(item) for item in value["items"])
+        if what == "dict":
+            return {self.value(k): self.value(v) for k, v in value["items"]}
+        if what == "again":
+            return self.met[value["number"]]
+        if what in ("array", "list", "csr"):
+            return self.thing(what, value)
+        place = len(self.met)
+        self.met.append(None)
+        self.met[place] = self.thing(what, value)
+        return self.met[place]
+
+    def thing(self, what: str, value: dict[str, Any]) -> Any:
+        if what == "array":
+            array = self.arrays[value["name"]]
+            return array.view(np.dtype(value["time"])) if "time" in value else array
+        if what == "list":
+            items = [self.value(item) for item in value["items"]]
+            out = np.empty(len(items), object)
+            out[:] = items
+            return (out.astype(str) if value["dtype"] == "U" else out).reshape(value["shape"])
+        if what == "csr":
+            return csr_of(tuple(value["shape"]), *(self.thing("array", value[part]) for part in PARTS))
+        stored = self.classes.get(what)
+        if stored is None:
+            raise ModelError(f"holds a {what!r}, which is not expected there")
+        fields = {name: self.value(field) for name, field in value["fields"].items()}
+        for name, field in fields.items():
+            if name not in stored.fields:
+                raise ModelError(f"{what} has no field {name!r}")
+            if not stored.fields[name].holds(field):
+                raise ModelError(f"{what}.{name} is a {type(field).__name__}, not {stored.fields[name].name}")
+        return stored.make(fields)
+
+
+def csr_of(shape: tuple[int, int], data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any]) -> sparse.csr_array:
+    """A sparse matrix of parts that are not trusted: SciPy itself takes pointers that are negative or fall."""
+    sound = (
+        data.shape == indices.shape == (len(data),)
+        and indptr.shape == (shape[0] + 1,)
+        and all(index.dtype in (np.int32, np.int64) for index in (indices, indptr))
+        and indptr[0] == 0
+        and indptr[-1] == len(data)
+        and (np.diff(indptr) >= 0).all()
+        and (not len(data) or (indices.min() >= 0 and indices.max() < shape[1]))
+    )
+    if not sound:
+        raise ModelError("a sparse matrix has parts that do not fit together")
+    return sparse.csr_array((data, indices, indptr), shape=shape)

@@ -1,0 +1,1 @@
+"""The processor: compiler, vectors, random streams, threads."""

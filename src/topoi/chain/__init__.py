@@ -1,0 +1,1 @@
+"""The Markov chain: its state, the loop, what it leaves."""

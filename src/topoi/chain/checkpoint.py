@@ -1,0 +1,293 @@
+"""Checkpoints: a run that was killed goes on where it was, and ends with the same bytes.
+
+A checkpoint holds what cannot be made again: the topics, the weights, the learned priors, and the sums over the samples
+kept so far. Counts, scores and auxiliary variables follow from them, and random numbers from the number of the sweep.
+A file is written whole or not at all; the last two are kept. One whose digest shows that it is damaged is passed over
+with a warning. One that is whole but cannot be used, say by this version of topoi, ends the fit with an error and stays
+where it is: the hours that it stands for are not lost because of us.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import re
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from topoi._disk import store, strict_json
+from topoi._disk.folders import make_folder, make_inside, remove_file, rename
+from topoi._disk.locks import locked
+from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, list_of, optional
+from topoi._disk.store import ModelError, Stored, UnreadableError
+from topoi._disk.whole import write_whole
+from topoi.chain.model import check_whole
+from topoi.chain.samples import Samples, Trace
+from topoi.chain.state import State
+from topoi.errors import ParameterError, TopoiError
+
+KEPT = 2
+
+
+class CheckpointError(TopoiError, OSError):
+    """A checkpoint that cannot be written, or one that is whole but cannot be used."""
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint that is damaged; an earlier one is used."""
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Where a fit keeps its checkpoints, and after how many seconds, or sweeps, it writes one."""
+
+    folder: str | Path
+    every_seconds: float = 300.0
+    every_sweeps: int | None = None
+
+    def __post_init__(self) -> None:
+        seconds: Any = self.every_seconds
+        if not isinstance(seconds, Real) or isinstance(seconds, bool) or not float(seconds) >= 0:
+            raise ParameterError("every_seconds", f"must be a number of at least 0, not {seconds!r}")
+        if self.every_sweeps is not None:
+            check_whole("every_sweeps", self.every_sweeps)
+
+    def journal(self, name: str, fingerprint: str) -> Journal:
+        """The checkpoints of one chain; raises now, not when the first is due, if they cannot be written there."""
+        try:
+            folder = make_inside(self.folder, name)
+        except OSError as error:
+            raise CheckpointError(
+                f"cannot make the folder {Path(self.folder) / name} for checkpoints ({error})"
+            ) from error
+        return Journal(folder, fingerprint, self.every_seconds, self.every_sweeps)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Be the only fit that writes to the folder; a BusyError if there is another."""
+        try:
+            make_folder(Path(self.folder))
+        except OSError as error:
+            raise CheckpointError(f"cannot make the folder {self.folder} for checkpoints ({error})") from error
+        with locked(self.folder):
+            yield
+
+    def seed(self, drawn: int) -> int:
+        """The seed of the run in this folder; `drawn`, which is then noted, if there is none yet."""
+        with self.locked():
+            return self._seed(drawn)
+
+    def _seed(self, drawn: int) -> int:
+        path = Path(os.path.realpath(self.folder)) / "seed.json"
+        try:
+            found = strict_json.read(path)
+        except FileNotFoundError:
+            found = drawn
+            try:
+                write_whole(path, json.dumps(drawn).encode(), follow=False)
+            except OSError as error:
+                raise CheckpointError(f"cannot write {path} ({error})") from error
+        except (OSError, ValueError):
+            found = None
+        if type(found) is not int or not 0 <= found < 2**32:
+            raise ParameterError("checkpoint", f"{path} is damaged; remove the folder to begin anew")
+        return found
+
+
+@dataclass(frozen=True)
+class Point:
+    """All that is needed to go on."""
+
+    fingerprint: str
+    sweep: int
+    z: NDArray[Any]
+    alpha: NDArray[np.float64]
+    beta: float
+    eta: NDArray[np.float32] | None
+    n_samples: int
+    counts: sparse.csr_array | None
+    last: sparse.csr_array | None
+    shares: NDArray[np.float32] | None
+    weights: list[NDArray[np.float32]]
+    trace_sweep: list[int]
+    trace_log_joint: list[float]
+    trace_held_out: list[float] = field(default_factory=list)
+    watched: str = ""
+    # Of a run on a cluster: the files that hold topics and shares, with their digests.
+    blocks: list[str] = field(default_factory=list)
+
+    def belongs_to(self, state: State) -> bool:
+        """Whether it can be a point of the chain of `state`: kernels go by what it says without looking."""
+        n_topics, s = state.n_topics, state.supervision
+        counts_shape = (state.corpus.n_words, n_topics)
+        return bool(
+            self.z.shape == state.z.shape
+            and self.z.dtype == state.z.dtype
+            and (not len(self.z) or self.z.max() < n_topics)
+            and self.alpha.shape == (n_topics,)
+            and ((self.alpha > 0) & (self.alpha < np.inf)).all()
+            and 0 < self.beta < np.inf
+            and self.sweep >= 0
+            and (self.eta is None if s is None else self.eta is not None and self.eta.shape == s.eta.shape)
+            and all((matrix is None) == (self.n_samples == 0) for matrix in (self.counts, self.last))
+            and (self.shares is None) == (self.n_samples == 0 or bool(self.blocks))
+            and all(matrix is None or matrix.shape == counts_shape for matrix in (self.counts, self.last))
+            and (self.shares is None or self.shares.shape == (state.corpus.n_documents, n_topics))
+            and len(self.weights) == (0 if s is None else self.n_samples)
+            and all(s is not None and sample.shape == (s.n_tasks, n_topics) for sample in self.weights)
+            and len(self.trace_sweep) == len(self.trace_log_joint)
+            and len(self.trace_held_out) == (len(self.trace_sweep) if self.watched else 0)
+        )
+
+
+CLASSES = {
+    "Point": Stored(
+        Point,
+        {
+            "fingerprint": TEXT,
+            "sweep": WHOLE,
+            "z": array_of(),
+            "alpha": array_of("float64"),
+            "beta": NUMBER,
+            "eta": optional(array_of("float32")),
+            "n_samples": WHOLE,
+            "counts": optional(SPARSE),
+            "last": optional(SPARSE),
+            "shares": optional(array_of("float32")),
+            "weights": list_of(array_of("float32")),
+            "trace_sweep": list_of(WHOLE),
+            "trace_log_joint": list_of(NUMBER),
+            "trace_held_out": list_of(NUMBER),
+            "watched": TEXT,
+            "blocks": list_of(TEXT),
+        },
+    )
+}
+
+
+@dataclass
+class Journal:
+    """The checkpoints of one chain, in a folder of their own."""
+
+    folder: Path
+    fingerprint: str
+    every_seconds: float
+    every_sweeps: int | None = None
+    written: float = field(default_factory=time.monotonic)
+
+    def due(self, sweep: int) -> bool:
+        """Whether it is time to write one."""
+        if self.every_sweeps is not None and sweep % self.every_sweeps == 0:
+            return True
+        return time.monotonic() - self.written >= self.every_seconds
+
+    def write(self, state: State, samples: Samples, trace: Trace, blocks: Sequence[str] = ()) -> None:
+        """Write a checkpoint and remove those before it but the last few."""
+        s = state.supervision
+        point = Point(
+            self.fingerprint, state.sweep, state.z, state.alpha, state.beta, None if s is None else s.eta, samples.n,
+            samples.counts, samples.last, samples.shares, samples.weights, trace.sweep, trace.log_joint,
+            trace.held_out, trace.watched, list(blocks),
+        )  # fmt: skip
+        path = self.folder / f"sweep-{state.sweep:09d}.topoi"
+        try:
+            store.save(path, point, CLASSES, follow=False)
+        except OSError as error:
+            good = self.files()
+            left = f"the last good one is {good[-1]}" if good else "there is none before it"
+            raise CheckpointError(f"cannot write the checkpoint {path} ({error}); {left}") from error
+        self.written = time.monotonic()
+        before = [old for old in self.files() if old.name < path.name]
+        for old in before[: max(len(before) - KEPT + 1, 0)]:
+            remove_file(old)
+
+    def files(self) -> list[Path]:
+        """The checkpoints, oldest first."""
+        found = self.folder.glob("sweep-*.topoi")  # of which some may be copies that a user has made, or anything else
+        return sorted(path for path in found if re.fullmatch(r"sweep-\d{9,}", path.stem) and path.is_file())
+
+    def resume(
+        self, state: State, samples: Samples, trace: Trace, check: Callable[[Point], None] = lambda point: None
+    ) -> Point | None:
+        """Bring state, samples and trace to the last checkpoint, which is returned; None if there is none.
+
+        `check` raises a ModelError for one whose blocks are damaged.
+        """
+        point = self._last(state, check)
+        if point is None:
+            return None
+        state.z[:] = point.z
+        state.alpha, state.beta, state.sweep = point.alpha, point.beta, point.sweep
+        samples.n, samples.counts, samples.last = point.n_samples, point.counts, point.last
+        samples.shares = point.shares
+        samples.weights[:] = point.weights
+        trace.sweep[:], trace.log_joint[:] = point.trace_sweep, point.trace_log_joint
+        if trace.watched:  # scores of other documents, or of none, are not known for these
+            known = trace.watched == point.watched
+            trace.held_out[:] = point.trace_held_out if known else [math.nan] * len(trace.sweep)
+        if state.supervision is not None:
+            assert point.eta is not None
+            state.supervision.eta[:] = point.eta
+        return point
+
+    def _last(self, state: State, check: Callable[[Point], None]) -> Point | None:
+        """The last checkpoint that is not damaged; damaged ones are told of, and set aside under another name."""
+        faults: list[str] = []
+        found = None
+        for path in reversed(self.files()):
+            try:
+                point = store.load(path, CLASSES)
+                if not isinstance(point, Point):
+                    raise UnreadableError(f"{path}: holds no checkpoint")
+                if point.fingerprint != self.fingerprint:
+                    raise ParameterError(
+                        "checkpoint",
+                        f"{self.folder} holds a run of other documents, labels or settings; "
+                        "name another folder, or remove this one to begin anew",
+                    )
+                if not point.belongs_to(state):
+                    raise UnreadableError(f"{path}: does not hold a point of this run")
+                check(point)
+                found = point
+                break
+            except UnreadableError as error:
+                raise CheckpointError(
+                    f"{error}. Nothing was changed. Go on with the version of topoi that wrote the checkpoint, or, to "
+                    f"begin anew, use another folder or remove {self.folder}"
+                ) from error
+            except ModelError as error:
+                faults.append(str(error))
+                if not isinstance(error.__cause__, OSError):  # a disk that fails now may give it back another time
+                    with contextlib.suppress(OSError):  # else it would be taken for the last one again
+                        rename(path, f"{path.stem}.damaged")
+        for fault in faults:
+            instead = "an earlier checkpoint is used" if found is not None else "the run begins anew"
+            warnings.warn(f"{fault}; {instead}", CheckpointWarning, stacklevel=7)
+        return found
+
+
+def fingerprint(state: State, *settings: Any) -> str:
+    """A hash of all that a run depends on: its documents, priors, seed, responses and settings."""
+    digest = hashlib.blake2b(repr(settings).encode(), digest_size=16)
+    corpus, s = state.corpus, state.supervision
+    digest.update(repr((state.seed, state.beta, state.z.dtype.str, corpus.n_words)).encode())
+    arrays: list[NDArray[Any]] = [state.alpha, corpus.words, corpus.doc_ptr, state.base_table]
+    if s is not None:
+        digest.update(repr((s.response, s.nu, s.n_gibbs, s.part)).encode())
+        arrays += [s.y, s.weight]
+    for array in arrays:
+        digest.update(repr((array.dtype.str, array.shape)).encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Word–topic and document–topic counts, in the layouts that samplers want."""

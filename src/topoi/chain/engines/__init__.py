@@ -1,0 +1,1 @@
+"""Who holds the topics of a chain and moves them."""

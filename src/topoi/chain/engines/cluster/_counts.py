@@ -1,0 +1,113 @@
+"""Word–topic counts of many documents, added up from those of groups of documents.
+
+A group counts its tokens into entries for the pairs of word and topic that it has: a place, which is the number of the
+pair in the table (words, K) of a shard of the vocabulary, and how often, in one byte; a pair that is there more often
+has several entries. They take O(tokens) to make and to add, whatever V·K; sums are whole numbers, so that their order
+does not matter. They are most of what a sweep writes, hence their five bytes.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._machine.jit import kernel
+from topoi.chain.engines.cluster._job import damaged, read_arrays, write_arrays
+from topoi.chain.state import State
+
+MOST = 255
+
+
+class Entries(NamedTuple):
+    """Places in the table of a shard, and what to add there."""
+
+    place: NDArray[np.unsignedinteger[Any]]
+    times: NDArray[np.uint8]
+
+
+def place_dtype(n_places: int) -> type[np.unsignedinteger[Any]]:
+    """Four bytes, unless the table of a shard is huge."""
+    return np.uint32 if n_places <= 2**32 else np.uint64
+
+
+@kernel
+def pack_words(
+    order: Any, word_ptr: Any, first: Any, last: Any, z: Any, n: Any, touched: Any, place: Any, times: Any
+) -> Any:
+    """Write the entries of words first … last − 1 and return how many there are; `n` (K) is 0 before and after."""
+    size = 0
+    n_topics = n.shape[0]
+    for w in range(first, last):
+        m = 0
+        for j in range(word_ptr[w], word_ptr[w + 1]):
+            k = np.int64(z[order[j]])
+            if n[k] == 0:
+                touched[m] = k
+                m += 1
+            n[k] += 1
+        for j in range(m):
+            k = touched[j]
+            while n[k] > 0:
+                place[size] = (w - first) * n_topics + k
+                times[size] = min(n[k], MOST)
+                n[k] -= times[size]
+                size += 1
+    return size
+
+
+@kernel
+def add_entries(place: Any, times: Any, table: Any) -> None:
+    """Equivalent to ``np.add.at(table, place, times)``."""
+    for j in range(place.shape[0]):
+        table[place[j]] += times[j]
+
+
+def group_entries(state: State, word_edges: NDArray[np.int64]) -> list[Entries]:
+    """The entries of a group of documents in every shard; `word_edges` are where shards begin and end."""
+    order, word_ptr = state.corpus.by_word
+    n, touched = np.zeros(state.n_topics, np.int64), np.zeros(state.n_topics, np.int64)
+    out = []
+    for first, last in pairwise(word_edges):
+        room = word_ptr[last] - word_ptr[first]  # at most one for each token
+        place = np.empty(room, place_dtype(int(last - first) * state.n_topics))
+        times = np.empty(room, np.uint8)
+        size = pack_words(order, word_ptr, first, last, state.z, n, touched, place, times)
+        out.append(Entries(place[:size].copy(), times[:size].copy()))
+    return out
+
+
+def table_entries(table: NDArray[Any]) -> Entries:
+    """The entries of a table of counts."""
+    flat = table.reshape(-1)
+    places = np.flatnonzero(flat)
+    counts = flat[places].astype(np.int64)
+    several = -(-counts // MOST)
+    times = np.full(several.sum(), MOST, np.uint8)
+    times[np.cumsum(several) - 1] = counts - MOST * (several - 1)
+    return Entries(np.repeat(places, several).astype(place_dtype(flat.size)), times)
+
+
+def write_entries(path: Path, shards: list[Entries]) -> None:
+    """Write the entries of all shards to one file."""
+    write_arrays(
+        path, {f"{name} {i}": array for i, part in enumerate(shards) for name, array in part._asdict().items()}
+    )
+
+
+def read_entries(path: Path, shard: int) -> Entries:
+    """The entries of a shard in a file."""
+    names = [f"{name} {shard}" for name in Entries._fields]
+    found = read_arrays(path, *names)
+    return Entries(*(found[name] for name in names))
+
+
+def add_file(path: Path, shard: int, table: NDArray[Any]) -> None:
+    """Add the entries of a shard in a file to its table, flat; not beyond its end, whatever the file says."""
+    place, times = read_entries(path, shard)
+    if place.shape != times.shape or place.max(initial=0) >= table.size:
+        raise damaged(path, f"it has counts beyond the table of shard {shard}")
+    add_entries(place, times, table)

@@ -1,0 +1,127 @@
+"""Tasks over groups of documents: first topics, a sweep, and what a sample or a log joint needs to know."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topoi._disk.blocks import file_to_sync
+from topoi._disk.store import ModelError
+from topoi._machine.pool import Pool
+from topoi._machine.simd import LANES
+from topoi.chain.counts.shares import Design
+from topoi.chain.counts.spectra import Spectrum, document_spectrum
+from topoi.chain.counts.theta import add_shares
+from topoi.chain.diagnostics import topic_logs
+from topoi.chain.engines.cluster._counts import group_entries, write_entries
+from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays
+from topoi.chain.engines.cluster._views import group_corpus, group_state
+from topoi.chain.engines.cluster._words import read_factor
+from topoi.chain.responses.supervision import Supervision
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State, new_state, topic_dtype
+
+ONE = Pool(1)  # a worker has as many tasks at a time as it has threads
+
+
+def begin(job: Job, group: int) -> None:
+    """Draw the first topics of a group."""
+    layout = Layout.read(job)
+    z = new_state(group_corpus(job, layout, group), np.ones(job.n_topics), 1.0, job.seed).z
+    _write_topics(job, layout, group, group_state(job, layout, group, 0, z))
+
+
+def go_on(job: Job, old: Job, sweep: int, shares: int | None, group: int) -> None:
+    """Take over the topics of a group, and the sums of its shares, from a checkpoint in another folder."""
+    layout = Layout.read(job)
+    z = read_arrays(old.path(sweep, "z", group), "z")["z"]
+    corpus = group_corpus(job, layout, group)
+    n_tokens = corpus.n_tokens
+    if z.shape != (n_tokens,) or z.dtype != topic_dtype(job.n_topics) or z.max(initial=0) >= job.n_topics:
+        raise ModelError(f"{old.path(sweep, 'z', group)} does not hold the topics of {n_tokens} tokens")
+    _write_topics(job, layout, group, group_state(job, layout, group, sweep, z))
+    if shares is not None:
+        sums = read_shares(old, shares, group)
+        if sums.shape != (corpus.n_documents, job.n_topics) or sums.dtype != np.float32:
+            raise ModelError(f"{shares_file(old, shares, group)} does not hold the shares of its documents")
+        write_arrays(shares_file(job, shares, group), {"shares": sums})
+
+
+def move(job: Job, name: str, options: Mapping[str, Any], sweep: int, group: int) -> list[Any]:
+    """Move the tokens of a group once, from sweep number `sweep` to the next; returns what the blocks returned."""
+    layout = Layout.read(job)
+    state = group_state(job, layout, group, sweep)
+    s = state.supervision
+    if s is not None:
+        s.refresh(state, ONE)
+    sampler: Any = SAMPLERS[name](state, ONE, **options)
+    sampler.phi = read_factor(job, sweep, sampler.factor)
+    answers: list[Any] = sampler.move()
+    state.sweep += 1
+    if s is not None:
+        _write_pairs(job, group, state.sweep, s, s.observe(state, ONE))
+    _write_topics(job, layout, group, state)
+    return answers
+
+
+def _write_topics(job: Job, layout: Layout, group: int, state: State) -> None:
+    """Write the topics of a group, and their counts by shards of words."""
+    write_entries(job.path(state.sweep, "counts", group), group_entries(state, layout.words))
+    write_arrays(job.path(state.sweep, "z", group), {"z": state.z})
+
+
+def _write_pairs(job: Job, group: int, sweep: int, s: Supervision, design: Design) -> None:
+    """Write what the draw of the weights needs to know of a group; scores and κ, ω by as many tasks as are drawn."""
+    arrays: dict[str, Any] = {"start": design.start, "doc": design.doc, "share": design.share}
+    for number, first in enumerate(range(0, s.n_tasks, LANES)):
+        tasks = slice(first, first + LANES)
+        for name in ("f", "kappa", "omega"):
+            arrays[f"{name}{number}"] = getattr(s, name)[:, tasks]
+    write_arrays(job.path(sweep, "pairs", group), arrays)
+
+
+def logs(job: Job, sweep: int, group: int) -> list[float]:
+    """Log probabilities of the topics of a group's blocks."""
+    return topic_logs(group_state(job, Layout.read(job), group, sweep), ONE)
+
+
+def spectrum(job: Job, sweep: int, group: int) -> Spectrum:
+    """How often each count n_dk occurs in a group."""
+    return document_spectrum(group_state(job, Layout.read(job), group, sweep), ONE)
+
+
+def share(job: Job, before: int | None, sweep: int, group: int) -> None:
+    """Add the topic shares of a group to the sums up to the sample before."""
+    state = group_state(job, Layout.read(job), group, sweep)
+    shape = (state.corpus.n_documents, job.n_topics)
+    sums = np.zeros(shape, np.float32) if before is None else read_shares(job, before, group)
+    add_shares(state, sums, ONE)
+    write_arrays(shares_file(job, sweep, group), {"shares": sums})
+
+
+def shares_file(job: Job, sweep: int, group: int) -> Path:
+    """Where the sums of the topic shares of a group up to the sample of a sweep are."""
+    return job.shares(sweep) / f"sum-{group:05d}"
+
+
+def read_shares(job: Job, sweep: int, group: int) -> Any:
+    """Sums of the topic shares of a group up to the sample of a sweep."""
+    return read_arrays(shares_file(job, sweep, group), "shares")["shares"]
+
+
+def seal(job: Job, path: str) -> str:
+    """Make sure that a file is on the disk, and return its digest; "" if it is not there."""
+    digest = hashlib.blake2b(digest_size=16)
+    try:
+        with file_to_sync(Path(path)) as file:
+            os.fsync(file.fileno())
+            while data := file.read(2**20):
+                digest.update(data)
+    except FileNotFoundError:
+        return ""
+    return digest.hexdigest()

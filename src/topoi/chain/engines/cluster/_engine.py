@@ -1,0 +1,325 @@
+"""The engine of a cluster: the driver, which holds the priors, the weights and the sums over samples, but no tokens.
+
+A sweep is a few rounds of tasks, each of which begins when the one before it is complete: rows of the word factor, by
+shards of words; where needed, the same with its scale; new topics, by groups of documents; weights, by responses. Tasks
+read and write files (`_job`), and tell the driver only small things. So a worker that is killed costs what it had in
+hand, and the files of the last complete sweep, with a small record of the driver's, are a checkpoint.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from topoi._disk.blocks import new_file, new_mapped_array
+from topoi._disk.folders import (
+    RUN_NAMES,
+    SWEEP_NAMES,
+    check_no_links,
+    make_inside,
+    make_new,
+    remove_files,
+    remove_tree,
+    remove_trees,
+    remove_with,
+    temporary_folder,
+)
+from topoi._disk.store import ModelError
+from topoi._machine.simd import LANES
+from topoi.chain.checkpoint import Journal, Point
+from topoi.chain.counts.spectra import Spectrum, merge
+from topoi.chain.diagnostics import join_logs
+from topoi.chain.engines.cluster import _documents, _words
+from topoi.chain.engines.cluster._faults import with_files
+from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays, write_shared
+from topoi.chain.engines.cluster._stamp import code_stamp
+from topoi.chain.engines.cluster._views import group_corpus
+from topoi.chain.engines.cluster._weights import weigh
+from topoi.chain.engines.cluster._workers import Workers
+from topoi.chain.priors.dirichlet import alpha_of, beta_of
+from topoi.chain.responses.supervision import Supervision
+from topoi.chain.samplers import Sampler
+from topoi.chain.samples import Samples, Trace
+from topoi.chain.state import State, real_dtype, topic_dtype
+from topoi.corpus import Corpus
+
+R = TypeVar("R")
+#: The name of the folder of a process.
+RUN = "[0-9a-f]{12}"
+#: A file that a checkpoint counts on, and its digest.
+BLOCK = re.compile(rf"(?P<run>{RUN})/(?P<kind>sweep|shares)-(?P<number>\d{{9}})/(z|sum)-\d{{5,}} [0-9a-f]{{32}}")
+
+
+def state_without_topics(
+    corpus: Corpus, alpha: NDArray[np.float64], beta: float, seed: int, supervision: Supervision | None = None
+) -> State:
+    """The state that the driver has: topics are in files."""
+    z = np.zeros(0, topic_dtype(len(alpha)))
+    return State(corpus, np.asarray(alpha, np.float64), beta, z, seed, real=real_dtype(corpus), supervision=supervision)
+
+
+class Cluster:
+    """The engine whose topics lie in files under `folder` and are moved by `workers`.
+
+    Without a folder it makes one for temporary files, which goes when the engine does.
+    """
+
+    def __init__(self, state: State, workers: Workers, folder: Path | None) -> None:
+        assert state.corpus.folder is not None
+        self.state = state
+        self.workers = workers
+        self.layout = Layout.of(state.corpus, state.n_topics)
+        self.temporary = folder is None
+        if folder is None:
+            folder = temporary_folder("topoi-")
+            remove_with(self, folder)
+        # Below the folder that was given nothing is a link: whoever wrote a checkpoint could lead us elsewhere by one.
+        self.folder = folder.resolve() / "blocks"
+        check_no_links(self.folder)
+        s = state.supervision
+        responses: dict[str, Any] = {}
+        if s is not None:
+            responses = {
+                "response": s.response, "nu": s.nu, "n_gibbs": s.n_gibbs, "part": s.part, "n_tasks": s.n_tasks
+            }  # fmt: skip
+        self.job = Job(
+            str(self.folder / uuid.uuid4().hex[:12]), str(state.corpus.folder), state.corpus.n_words,
+            state.n_topics, state.seed, np.dtype(state.real).name, code_stamp(), **responses,
+        )  # fmt: skip
+        weakref.finalize(self, group_corpus.forget, self.job.folder)
+        self.begun = False
+        self.shares_at: int | None = None  # the sweep of the last sample
+        self.written: dict[int, int | None] = {}  # sweeps of the checkpoints of this process, and their `shares_at`
+        self.tallied: tuple[int, Spectrum, NDArray[np.int64]] | None = None
+
+    # ---- Rounds of tasks ---------------------------------------------------------------------------------
+
+    def _groups(self, task: Callable[..., R], *given: Any) -> list[R]:
+        return self.workers.map(task, self.job, *given, over=range(self.layout.n_groups))
+
+    def _shards(self, task: Callable[..., R], *given: Any) -> list[R]:
+        return self.workers.map(task, self.job, *given, over=range(self.layout.n_shards))
+
+    def _publish(self) -> None:
+        """Tell the tasks of the coming sweep the priors and the weights."""
+        s = self.state.supervision
+        arrays = {"alpha": self.state.alpha, "beta": np.array([self.state.beta])}
+        if s is not None:
+            arrays["eta"] = s.eta
+        write_arrays(self.job.path(self.state.sweep, "model"), arrays)
+
+    def _add_up(self) -> None:
+        """Add up the counts of the groups, where they are too many for one task."""
+        for level, n in list(enumerate(_words.count_files(self.layout.n_groups)))[1:]:
+            self.workers.map(_words.combine, self.job, self.state.sweep, level, over=range(n))
+
+    # ---- Begin, go on, checkpoint ------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        """Make the folder of this process, with what all tasks read."""
+        self.begun = True
+        make_inside(self.folder, Path(self.job.folder).name)
+        make_new(self.job.sweep(self.state.sweep))
+        self.layout.write(self.job)
+        s = self.state.supervision
+        if s is not None:
+            for name, array in (("y.npy", s.y), ("weight.npy", s.weight)):
+                with new_file(Path(self.job.folder) / name) as file:
+                    np.save(file, array)
+        self._publish()
+
+    @with_files
+    def begin(self) -> None:
+        """Draw the first topics, unless that is done."""
+        if self.begun:
+            return
+        self._open()
+        self._groups(_documents.begin)
+        self._add_up()
+
+    @with_files
+    def resume(self, journal: Journal, samples: Samples, trace: Trace) -> None:
+        """Go to the last checkpoint, if there is one."""
+        point = journal.resume(self.state, samples, trace, self._check)
+        if point is None:
+            remove_trees(self.folder, RUN_NAMES, set())  # nothing that anyone could go on from
+            return
+        old, self.shares_at = self._where(point)
+        self._open()
+        if self.shares_at is not None:
+            make_new(self.job.shares(self.shares_at))
+        self._groups(_documents.go_on, old, self.state.sweep, self.shares_at)
+        self._add_up()
+
+    def _where(self, point: Point) -> tuple[Job, int | None]:
+        """The job whose folder a checkpoint counts on, and the sweep of its last sample."""
+        first, last = (BLOCK.fullmatch(line) for line in (point.blocks[0], point.blocks[-1]))
+        assert first is not None
+        assert last is not None
+        old = replace(self.job, folder=str(self.folder / first["run"]))
+        return old, int(last["number"]) if last["kind"] == "shares" else None
+
+    def _files(self, job: Job, sweep: int, shares: int | None) -> list[Path]:
+        """The files that a checkpoint counts on."""
+        groups = range(self.layout.n_groups)
+        files = [job.path(sweep, "z", g) for g in groups]
+        return files if shares is None else files + [_documents.shares_file(job, shares, g) for g in groups]
+
+    def _check(self, point: Point) -> None:
+        """Raise unless the files of a checkpoint are those that were written."""
+        if not point.blocks or not all(map(BLOCK.fullmatch, point.blocks)):
+            raise ModelError(f"the checkpoint of sweep {point.sweep} does not name its blocks")
+        files = self._files(*self._at(point))
+        digests = self.workers.map(_documents.seal, self._anywhere(), over=map(str, files))
+        for file, digest, line in zip(files, digests, point.blocks, strict=False):
+            if self._line(file, digest) != line:
+                raise ModelError(f"{file} is {'damaged' if digest else 'missing'}")
+        if len(files) != len(point.blocks):
+            raise ModelError(f"the checkpoint of sweep {point.sweep} has {len(point.blocks)} blocks, not {len(files)}")
+
+    def _at(self, point: Point) -> tuple[Job, int, int | None]:
+        old, shares = self._where(point)
+        return old, point.sweep, shares
+
+    def _anywhere(self) -> Job:
+        """The job before it has a folder of its own."""
+        make_inside(self.folder.parent, self.folder.name)
+        return replace(self.job, folder=str(self.folder))
+
+    def _line(self, file: Path, digest: str) -> str:
+        return f"{file.relative_to(self.folder).as_posix()} {digest}"
+
+    @with_files
+    def checkpoint(self, journal: Journal, samples: Samples, trace: Trace) -> None:
+        """Write a checkpoint: digests of the files of this sweep, and all that the driver has."""
+        self.begin()
+        files = self._files(self.job, self.state.sweep, self.shares_at)
+        digests = self.workers.map(_documents.seal, self.job, over=map(str, files))
+        journal.write(self.state, samples, trace, list(map(self._line, files, digests)))
+        self.written[self.state.sweep] = self.shares_at
+        self._tidy({int(path.stem.removeprefix("sweep-")) for path in journal.files()})
+
+    def _tidy(self, checkpoints: set[int]) -> None:
+        """Remove the files that neither the coming sweep nor any of these checkpoints needs."""
+        self.written = {sweep: shares for sweep, shares in self.written.items() if sweep in checkpoints}
+        needed = {self.job.sweep(sweep).name for sweep in (*self.written, self.state.sweep)}
+        needed |= {self.job.shares(at).name for at in (*self.written.values(), self.shares_at) if at is not None}
+        remove_trees(Path(self.job.folder), SWEEP_NAMES, needed)
+        if checkpoints <= set(self.written):  # none is left of a process before this one
+            remove_trees(self.folder, RUN_NAMES, {Path(self.job.folder).name})
+
+    # ---- What `run` asks for -----------------------------------------------------------------------------
+
+    @with_files
+    def sweep(self, kind: type[Sampler], options: Mapping[str, Any]) -> dict[str, float]:
+        """Move every token once."""
+        self.begin()
+        state, job, before = self.state, self.job, self.state.sweep
+        sampler: Any = kind(state, **options)
+        needs_mass = bool(getattr(sampler, "needs_mass", False))
+        _words.open_factor(job, kind.factor, before)
+        drawn = self._shards(_words.draw, kind.factor, before)
+        if _words.scale(state, job, kind.factor, drawn, needs_mass):
+            self._shards(_words.finish, kind.factor, before)
+        make_new(job.sweep(before + 1))
+        answers = self._groups(_documents.move, kind.name, dict(options), before)
+        state.sweep += 1
+        if state.supervision is not None:
+            chunks = range(-(-job.n_tasks // LANES))
+            state.supervision.eta[:] = np.concatenate(self.workers.map(weigh, job, state.sweep, over=chunks))
+        self._publish()
+        self._add_up()
+        sampler.phi = _words.read_factor(job, before, kind.factor)
+        summary = sampler.summary([answer for part in answers for answer in part])
+        del sampler  # Windows removes no file that is mapped
+        if before not in self.written:
+            remove_tree(job.sweep(before))
+        return dict(summary)
+
+    @with_files
+    def learn(self, alpha: bool, beta: bool) -> None:
+        """Learn priors from the topics."""
+        if alpha:
+            self.state.alpha = alpha_of(self.state, merge(self._groups(_documents.spectrum, self.state.sweep)))
+        if beta:
+            self.state.beta = beta_of(self.state, *self._tally())
+        self._publish()
+
+    @with_files
+    def log_joint(self) -> float:
+        """log p(words, topics | α, β)."""
+        parts = self._groups(_documents.logs, self.state.sweep)
+        return join_logs(self.state, [log for part in parts for log in part], *self._tally())
+
+    def _tally(self) -> tuple[Spectrum, NDArray[np.int64]]:
+        """How often each count n_wk occurs, and n_k; of a sweep, once."""
+        if self.tallied is None or self.tallied[0] != self.state.sweep:
+            parts = self._shards(_words.tally, self.state.sweep)
+            n_k = np.sum([part[1] for part in parts], axis=0)
+            self.tallied = (self.state.sweep, merge([part[0] for part in parts]), n_k)
+        return self.tallied[1:]
+
+    @with_files
+    def counts(self) -> sparse.csr_array:
+        """Word–topic counts (V, K)."""
+        self.begin()
+        parts = self._shards(_words.counts, self.state.sweep)
+        indptr = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(part.indptr) for part in parts]))))
+        data, indices = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
+        return sparse.csr_array((data, indices, indptr), shape=(self.job.n_words, self.job.n_topics))
+
+    @with_files
+    def keep(self, samples: Samples) -> None:
+        """Keep the topics as a sample."""
+        samples.add(self.state, self.counts())
+        make_new(self.job.shares(self.state.sweep))
+        self._groups(_documents.share, self.shares_at, self.state.sweep)
+        last, self.shares_at = self.shares_at, self.state.sweep
+        if last is not None and last not in self.written.values():
+            remove_tree(self.job.shares(last))
+
+    @with_files
+    def doc_topic(self, samples: Samples) -> NDArray[np.float32]:
+        """Topic shares (D, K) of the documents: in memory, or in a file of the folder that the user gave."""
+        self.begin()
+        shape = (self.state.corpus.n_documents, self.state.n_topics)
+        shares: NDArray[np.float32]
+        if not self.temporary and shape[0]:
+            # Of a process before; who has it mapped keeps it.
+            remove_files(self.folder.parent, rf"doc_topic-{RUN}\.npy")
+            name = f"doc_topic-{Path(self.job.folder).name}.npy"
+            shares = new_mapped_array(self.folder.parent / name, np.float32, shape)
+        else:
+            shares = np.zeros(shape, np.float32)
+        edges = self.layout.documents
+        assert self.shares_at is not None
+        for group in range(self.layout.n_groups):
+            sums = _documents.read_shares(self.job, self.shares_at, group)
+            mean = sums / np.float32(samples.n)
+            if isinstance(shares, np.memmap):  # written, not mapped, so that a full disk is an error and not a crash
+                first = shares.offset // shares.itemsize + int(edges[group]) * shape[1]
+                write_shared(Path(str(shares.filename)), first, mean)
+            else:
+                shares[edges[group] : edges[group + 1]] = mean
+        return shares
+
+    @with_files
+    def topics(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The topics of the tokens of some documents."""
+        ptr, edges = self.state.corpus.doc_ptr, self.layout.documents
+        group_of = np.searchsorted(edges, documents, side="right") - 1
+        parts = {g: read_arrays(self.job.path(self.state.sweep, "z", g))["z"] for g in np.unique(group_of).tolist()}
+        found = []
+        for d, g in zip(documents.tolist(), group_of.tolist(), strict=True):
+            first = ptr[edges[g]]
+            found.append(parts[g][ptr[d] - first : ptr[d + 1] - first])
+        return np.concatenate(found).astype(np.int64)

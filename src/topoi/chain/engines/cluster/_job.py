@@ -1,0 +1,209 @@
+"""What every task of a run knows, how the corpus is cut, and the files that tasks read and write.
+
+    folder/layout                     where groups of documents and shards of words begin and end
+    folder/y.npy, weight.npy          targets and weights of the documents, where there are responses
+    folder/sweep-000000012/model      α, β and the weights after sweep 12
+                          /z-00003    the topics of group 3, and what follows from them: counts, pairs
+                          /…          the word factor of the sweep to come
+    folder/shares-000000012/sum-00003 sums over the samples of the topic shares of group 3
+
+A file is written whole or not at all, under a name that says what it holds, and its bytes follow from that name: a task
+that is run again, because its worker was lost, writes the same file again. A run that goes on after its driver was
+killed has a new folder: tasks that the old driver left behind may still write to the old one.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._disk.blocks import file_in_place, map_file, new_file
+from topoi._disk.safetensors import write_safetensors
+from topoi._disk.whole import writing_whole
+from topoi.chain.responses.base import Response
+from topoi.corpus import Corpus
+
+#: Tokens of a group of documents, at most; fewer where the corpus is small, so that there is work for many workers.
+GROUP = 2**22
+GROUPS = 32
+#: Entries of the table of a shard of words, at most (unless one block of words has more), and how many shards at least.
+SHARD = 2**24
+SHARDS = 8
+#: How the header of an .npy file is read, by its version.
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+@dataclass(frozen=True)
+class Job:
+    """What does not change during a run. A task gets this, the number of a sweep and that of a part: never data."""
+
+    folder: str  # that all workers see
+    corpus: str  # folder of the saved corpus
+    n_words: int
+    n_topics: int
+    seed: int
+    real: str
+    stamp: str  # of the code that the driver runs
+    response: Response | None = None
+    nu: float = 1.0
+    n_gibbs: int = 2
+    part: int = 8
+    n_tasks: int = 0
+
+    def sweep(self, number: int) -> Path:
+        """The folder of a sweep."""
+        return Path(self.folder) / f"sweep-{number:09d}"
+
+    def shares(self, number: int) -> Path:
+        """The folder of the shares, summed up to the sample of a sweep."""
+        return Path(self.folder) / f"shares-{number:09d}"
+
+    def path(self, sweep: int, kind: str, number: int | None = None) -> Path:
+        """A file of a sweep."""
+        return self.sweep(sweep) / (kind if number is None else f"{kind}-{number:05d}")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Cuts of the corpus: `block_ptr` and `word_block_ptr` as it has them, and groups and shards of so many blocks."""
+
+    block_ptr: NDArray[np.int64]
+    word_block_ptr: NDArray[np.int64]
+    groups: NDArray[np.int64]
+    shards: NDArray[np.int64]
+    tokens: NDArray[np.int64]  # where the groups begin and end, in tokens
+    checksums: NDArray[np.uint32]  # of the documents of every group
+
+    @staticmethod
+    def of(corpus: Corpus, n_topics: int) -> Layout:
+        """How to cut a corpus: by the corpus and the topics alone, whoever does the work."""
+        group = max(1, min(GROUP, corpus.n_tokens // GROUPS))
+        rows = corpus.word_block_ptr
+        shard = max(1, min(SHARD // n_topics, corpus.n_words // SHARDS))
+        groups = _cut(corpus.doc_ptr[corpus.block_ptr], group)
+        documents = corpus.block_ptr[groups]
+        tokens = corpus.doc_ptr[documents]
+        sums = [
+            checksum(corpus.words[slice(*edges)], corpus.doc_ptr[first : last + 1])
+            for edges, (first, last) in zip(pairwise(tokens), pairwise(documents), strict=True)
+        ]
+        return Layout(corpus.block_ptr, rows, groups, _cut(rows, shard), tokens, np.array(sums, np.uint32))
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups of documents."""
+        return len(self.groups) - 1
+
+    @property
+    def n_shards(self) -> int:
+        """Number of shards of words."""
+        return len(self.shards) - 1
+
+    @property
+    def documents(self) -> NDArray[np.int64]:
+        """Where the groups begin and end, in documents."""
+        return self.block_ptr[self.groups]
+
+    @property
+    def words(self) -> NDArray[np.int64]:
+        """Where the shards begin and end, in words."""
+        return self.word_block_ptr[self.shards]
+
+    def write(self, job: Job) -> None:
+        """Write the layout to its file."""
+        write_arrays(Path(job.folder) / "layout", vars(self))
+
+    @staticmethod
+    def read(job: Job) -> Layout:
+        """The layout of a job."""
+        return Layout(**read_arrays(Path(job.folder) / "layout"))
+
+
+def checksum(words: NDArray[np.int32], doc_ptr: NDArray[np.int64]) -> int:
+    """A checksum of some documents: whoever reads them again sees whether they are the same."""
+    return zlib.crc32(np.ascontiguousarray(doc_ptr).data, zlib.crc32(np.ascontiguousarray(words).data))
+
+
+def _cut(size: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Cut 0 … len(size) − 1 where `size`, running totals, has grown by `most`."""
+    cuts = [0]
+    while cuts[-1] < len(size) - 1:
+        end = int(np.searchsorted(size, size[cuts[-1]] + most, side="right")) - 1
+        cuts.append(max(end, cuts[-1] + 1))
+    return np.array(cuts, np.int64)
+
+
+def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write arrays to one file. Not synced: `seal` does that where a checkpoint counts on the file."""
+    with writing_whole(path, sync=False, follow=False) as file:
+        write_safetensors(file, {name: np.ascontiguousarray(array) for name, array in arrays.items()})
+
+
+def read_arrays(path: Path, *names: str) -> dict[str, NDArray[Any]]:
+    """Arrays of a file: those named, or all."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            return {name: file.get_tensor(name) for name in names or file.keys()}
+    except SafetensorError as error:
+        raise damaged(path, str(error)) from error
+
+
+def damaged(path: Path, why: str) -> OSError:
+    """The error of a file that is not what a task has written."""
+    return OSError(f"{path} is damaged ({why})")
+
+
+def read_part(path: Path, dtype: Any, first: int, last: int) -> NDArray[Any]:
+    """Items first … last − 1 of an .npy file; an OSError if it has no such items.
+
+    They are read, not mapped: reading a mapped file that someone has cut short ends the process (SIGBUS).
+    """
+    with path.open("rb") as file:
+        try:
+            shape, _, found = HEADERS[np.lib.format.read_magic(file)](file)
+        except (ValueError, KeyError) as error:
+            raise damaged(path, str(error)) from error
+        if len(shape) != 1 or found != np.dtype(dtype):
+            raise damaged(path, f"it has {shape} items of {found}")
+        file.seek(first * found.itemsize, 1)
+        part = np.fromfile(file, found, last - first)
+    if len(part) < last - first:
+        raise damaged(path, "it ends too early")
+    return part
+
+
+# ---- Large arrays, of which every task writes its part and which all tasks map ------------------------------
+
+
+def make_shared(path: Path, n: int, dtype: Any) -> None:
+    """A file with room for n numbers."""
+    with new_file(path) as file:
+        file.truncate(n * np.dtype(dtype).itemsize)
+
+
+def write_shared(path: Path, first: int, part: NDArray[Any]) -> None:
+    """Write a part of a shared array, from its number `first` on.
+
+    Whoever runs the same task again writes the same bytes to the same place: harmless at any time.
+    """
+    with file_in_place(path) as file:
+        file.seek(first * part.itemsize)
+        file.write(np.ascontiguousarray(part).data)
+
+
+def map_shared(path: Path, dtype: Any, shape: tuple[int, ...], mode: Any = "c") -> NDArray[Any]:
+    """A shared array, mapped into memory. Mode "c": kernels are compiled for arrays that can be written to."""
+    if 0 in shape:
+        return np.zeros(shape, dtype)
+    if path.stat().st_size != np.dtype(dtype).itemsize * math.prod(shape):
+        raise damaged(path, f"it has {path.stat().st_size} bytes, too few or too many")
+    return map_file(path, dtype, shape, mode)

@@ -1,0 +1,135 @@
+"""A part of a run as a state of its own: a group of documents, or a shard of words.
+
+The samplers' own functions and kernels work on them. What they draw is that of the whole, since blocks and documents
+keep their numbers. A shard has no tokens: the counts of all tokens are its base counts.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._machine.simd import pad
+from topoi.chain.engines.cluster._faults import EngineError
+from topoi.chain.engines.cluster._job import Job, Layout, checksum, damaged, read_arrays, read_part
+from topoi.chain.responses.supervision import Supervision
+from topoi.chain.state import State, topic_dtype
+from topoi.corpus import Corpus
+
+ROOM = 2**26
+
+
+class Opened:
+    """The groups that a worker has opened last, with their tokens in the order of words; up to ROOM tokens in all.
+
+    It saves time, no more: a group that is opened again is the same.
+    """
+
+    def __init__(self) -> None:
+        self.corpora: OrderedDict[tuple[str, int], Corpus] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def __call__(self, job: Job, layout: Layout, group: int) -> Corpus:
+        """The documents of a group."""
+        key = (job.folder, group)  # every run has a folder of its own
+        with self.lock:
+            if key in self.corpora:
+                self.corpora.move_to_end(key)
+                return self.corpora[key]
+        corpus = _open_group(job, layout, group)
+        with self.lock:
+            self.corpora[key] = corpus
+            while sum(other.n_tokens + other.n_words for other in self.corpora.values()) > ROOM:
+                self.corpora.popitem(last=False)
+        return corpus
+
+    def forget(self, folder: str) -> None:
+        """Close the groups of a run that is over: Windows replaces and removes no file that is mapped."""
+        with self.lock:
+            for key in [key for key in self.corpora if key[0] == folder]:
+                del self.corpora[key]
+
+
+group_corpus = Opened()
+
+
+def _open_group(job: Job, layout: Layout, group: int) -> Corpus:
+    """The documents of a group, read from the saved corpus."""
+    first_block, last_block = layout.groups[group], layout.groups[group + 1]
+    ptr = layout.block_ptr[first_block : last_block + 1]
+    first, last = layout.tokens[group : group + 2].tolist()
+    try:
+        doc_ptr = read_part(Path(job.corpus) / "doc_ptr.npy", np.int64, int(ptr[0]), int(ptr[-1]) + 1)
+        words = read_part(Path(job.corpus) / "words.npy", np.int32, first, last)
+    except OSError as error:
+        raise changed(job, error) from error
+    if checksum(words, doc_ptr) != layout.checksums[group]:
+        raise changed(job, f"{checksum(words, doc_ptr):x} is not the checksum of group {group}")
+    corpus = Corpus(words, doc_ptr - doc_ptr[0], job.n_words)
+    corpus.first_document, corpus.first_block = int(ptr[0]), int(first_block)
+    _preset(corpus, "block_ptr", ptr - ptr[0])
+    return corpus
+
+
+def changed(job: Job, why: object) -> EngineError:
+    """The error of a corpus that is not the one that the fit began with: kernels would read beyond its ends."""
+    return EngineError(f"the corpus in {job.corpus} has changed since the fit began ({why}); begin the fit anew")
+
+
+def group_state(job: Job, layout: Layout, group: int, sweep: int, z: NDArray[Any] | None = None) -> State:
+    """The state of a group of documents after a sweep; its topics are read unless given."""
+    model = read_arrays(job.path(sweep, "model"))
+    if z is None:
+        z = read_arrays(job.path(sweep, "z", group))["z"]
+    corpus = group_corpus(job, layout, group)
+    if z.shape != (corpus.n_tokens,) or z.dtype != topic_dtype(job.n_topics) or z.max(initial=0) >= job.n_topics:
+        raise damaged(job.path(sweep, "z", group), f"it does not hold the topics of {corpus.n_tokens} tokens")
+    state = State(
+        corpus, model["alpha"], float(model["beta"][0]), z, job.seed, sweep,
+        real=np.dtype(job.real).type,
+    )  # fmt: skip
+    if job.response is not None:
+        rows = slice(*layout.documents[group : group + 2])
+        y, weight = (
+            np.array(np.load(Path(job.folder) / f"{name}.npy", mmap_mode="r")[rows]) for name in ("y", "weight")
+        )
+        state.supervision = supervision(job, model["eta"], y, weight)
+    return state
+
+
+def supervision(job: Job, eta: NDArray[np.float32], y: NDArray[Any], weight: NDArray[Any]) -> Supervision:
+    """The responses of some documents."""
+    assert job.response is not None
+    kappa, omega = np.zeros(y.shape, np.float32), np.zeros(y.shape, np.float32)
+    return Supervision(
+        job.response, y, weight, eta, np.zeros_like(y), kappa, omega, job.nu, job.n_gibbs, job.part
+    )  # fmt: skip
+
+
+def shard_state(job: Job, layout: Layout, shard: int, sweep: int, counts: NDArray[Any]) -> State:
+    """The state of a shard of words after a sweep; `counts` (words, K) are those of all documents."""
+    model = read_arrays(job.path(sweep, "model"), "alpha", "beta")
+    first_block, last_block = layout.shards[shard], layout.shards[shard + 1]
+    ptr = layout.word_block_ptr[first_block : last_block + 1]
+    corpus = Corpus(np.zeros(0, np.int32), np.zeros(1, np.int64), int(ptr[-1] - ptr[0]))
+    corpus.first_word_block = int(first_block)
+    _preset(corpus, "word_block_ptr", ptr - ptr[0])
+    z = np.zeros(0, topic_dtype(job.n_topics))
+    real = np.dtype(job.real).type
+    return State(corpus, model["alpha"], float(model["beta"][0]), z, job.seed, sweep, counts, real)
+
+
+def width(job: Job) -> int:
+    """Topics of a row of a dense factor, padding included."""
+    return pad(job.n_topics)
+
+
+def _preset(corpus: Corpus, name: str, cuts: NDArray[np.int64]) -> None:
+    """Cut the corpus as the whole is cut, not as its own size would have it."""
+    cuts.flags.writeable = False
+    corpus.__dict__[name] = cuts

@@ -1,0 +1,116 @@
+"""Who holds the topics of a chain and moves them: what `run` needs, and the engine that does it in this process.
+
+The engine in `cluster` keeps topics in files, and other processes move them. Both give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from topoi._machine.pool import Pool
+from topoi.chain.checkpoint import Journal
+from topoi.chain.counts.theta import add_shares
+from topoi.chain.diagnostics import log_joint
+from topoi.chain.model import sample_counts
+from topoi.chain.priors.dirichlet import learn_alpha, learn_beta
+from topoi.chain.samplers import Sampler
+from topoi.chain.samples import Samples, Trace
+from topoi.chain.state import State
+
+
+class Engine(Protocol):
+    """What `run` asks of whoever holds the topics; α, β, the weights and the number of sweeps are in `state`."""
+
+    state: State
+
+    def resume(self, journal: Journal, samples: Samples, trace: Trace) -> None:
+        """Go to the last checkpoint, if there is one."""
+
+    def checkpoint(self, journal: Journal, samples: Samples, trace: Trace) -> None:
+        """Write a checkpoint."""
+
+    def sweep(self, kind: type[Sampler], options: Mapping[str, Any]) -> dict[str, float]:
+        """Move every token once; returns diagnostics."""
+
+    def learn(self, alpha: bool, beta: bool) -> None:
+        """Learn priors from the topics."""
+
+    def log_joint(self) -> float:
+        """log p(words, topics | α, β)."""
+
+    def counts(self) -> sparse.csr_array:
+        """Word–topic counts (V, K)."""
+
+    def keep(self, samples: Samples) -> None:
+        """Keep the topics as a sample."""
+
+    def doc_topic(self, samples: Samples) -> NDArray[np.float32]:
+        """Topic shares (D, K) of the documents, averaged over the samples."""
+
+    def topics(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The topics of the tokens of some documents, one after the other."""
+
+
+class Local:
+    """The engine of one process: all topics in memory, blocks of documents on threads."""
+
+    def __init__(self, state: State, pool: Pool) -> None:
+        self.state = state
+        self.pool = pool
+        self.sampler: Sampler | None = None
+
+    def resume(self, journal: Journal, samples: Samples, trace: Trace) -> None:
+        """Go to the last checkpoint, if there is one."""
+        if journal.resume(self.state, samples, trace) is not None and self.state.supervision is not None:
+            self.state.supervision.refresh(self.state, self.pool)
+
+    def checkpoint(self, journal: Journal, samples: Samples, trace: Trace) -> None:
+        """Write a checkpoint."""
+        journal.write(self.state, samples, trace)
+
+    def sweep(self, kind: type[Sampler], options: Mapping[str, Any]) -> dict[str, float]:
+        """Move every token once."""
+        if type(self.sampler) is not kind:
+            self.sampler = None  # its tables go before those of the next are made
+            self.sampler = kind(self.state, self.pool, **options)
+        return self.sampler.sweep()
+
+    def learn(self, alpha: bool, beta: bool) -> None:
+        """Learn priors from the topics."""
+        if alpha:
+            self.state.alpha = learn_alpha(self.state, self.pool)
+        if beta:
+            self.state.beta = learn_beta(self.state, self.pool)
+        if self.sampler is not None:
+            self.sampler.refresh_priors()
+
+    def log_joint(self) -> float:
+        """log p(words, topics | α, β)."""
+        return log_joint(self.state, self.pool)
+
+    def counts(self) -> sparse.csr_array:
+        """Word–topic counts (V, K)."""
+        return sample_counts(self.state)
+
+    def keep(self, samples: Samples) -> None:
+        """Keep the topics as a sample."""
+        samples.add(self.state, self.counts())
+        if samples.shares is None:
+            samples.shares = np.zeros((self.state.corpus.n_documents, self.state.n_topics), np.float32)
+        add_shares(self.state, samples.shares, self.pool)
+
+    def doc_topic(self, samples: Samples) -> NDArray[np.float32]:
+        """Topic shares (D, K) of the documents."""
+        assert samples.shares is not None
+        samples.shares /= np.float32(samples.n)  # in place: it may be the largest array of all, and is not needed again
+        return samples.shares
+
+    def topics(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The topics of the tokens of some documents."""
+        ptr = self.state.corpus.doc_ptr
+        return np.concatenate([self.state.z[ptr[d] : ptr[d + 1]] for d in documents]).astype(np.int64)

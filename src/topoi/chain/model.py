@@ -1,0 +1,151 @@
+"""The fitted arrays: word–topic counts summed over the kept samples, the priors, and what follows from them.
+
+Counts are kept sparse: a word has few topics, so that a model of 1,000 topics takes megabytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from topoi._disk import store
+from topoi._disk.schema import NUMBER, SPARSE, WHOLE, array_of, optional
+from topoi._disk.store import ModelError, Stored
+from topoi.chain.counts.rows import TOPIC, Rows
+from topoi.chain.state import State
+from topoi.errors import ParameterError
+
+#: Of a model in a file: kernels read priors as float32.
+LARGEST_PRIOR = 1e30
+
+
+def check_whole(name: str, value: Any, least: int | None = 1) -> None:
+    """Raise unless the parameter `name` is a whole number of at least `least`."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or (least is not None and value < least):
+        bound = "" if least is None else f" of at least {least}"
+        raise ParameterError(name, f"must be a whole number{bound}, not {value!r}")
+    if not -(2**63) <= value < 2**63:
+        raise ParameterError(name, f"must be a number of 64 bits, not {value!r}")
+
+
+def sample_counts(state: State) -> sparse.csr_array:
+    """Word–topic counts (V, K) of a state, base included."""
+    rows = Rows.of(state)
+    # Rows have room to spare: take the entries that are filled.
+    filled = np.arange(len(rows.entries)) - np.repeat(rows.start[:-1], np.diff(rows.start)) < np.repeat(
+        rows.size, np.diff(rows.start)
+    )
+    entries = rows.entries[filled]
+    indptr = np.concatenate(([0], np.cumsum(rows.size)))
+    shape = (len(rows.size), state.n_topics)
+    counts = sparse.csr_array((entries >> 32, (entries & TOPIC).astype(np.int32), indptr), shape=shape)
+    counts.sort_indices()
+    return counts
+
+
+@dataclass
+class TopicModel:
+    """Topics: `counts` (V, K) summed over `n_samples` samples, and `last_counts` of the last one alone."""
+
+    counts: sparse.csr_array
+    last_counts: sparse.csr_array
+    n_samples: int
+    alpha: NDArray[np.float64]
+    beta: float
+    vocabulary: NDArray[Any] | None = None
+
+    @property
+    def n_topics(self) -> int:
+        """Number of topics K."""
+        return len(self.alpha)
+
+    @property
+    def n_words(self) -> int:
+        """Size of the vocabulary V."""
+        return int(self.counts.shape[0])
+
+    @property
+    def topic_counts(self) -> NDArray[np.float64]:
+        """Average number of tokens of each topic."""
+        return np.asarray(self.counts.sum(0), np.float64) / self.n_samples
+
+    @property
+    def scale(self) -> NDArray[np.float64]:
+        """1/(n_k + Vβ) with average counts."""
+        return 1.0 / (self.topic_counts + self.n_words * self.beta)
+
+    def word_rows(self, words: NDArray[Any], dtype: Any) -> NDArray[Any]:
+        """Average counts (len(words), K) of some words, dense."""
+        rows: NDArray[Any] = self.counts[words].toarray().astype(dtype)
+        rows /= dtype(self.n_samples)
+        return rows
+
+    def topic_word(self, dtype: Any = np.float64) -> NDArray[Any]:
+        """φ (K, V): the probability of every word in every topic; rows sum to 1."""
+        rows = self.word_rows(np.arange(self.n_words), np.float64)
+        phi: NDArray[Any] = ((rows + self.beta) * self.scale).T
+        return np.ascontiguousarray(phi, dtype)
+
+    def top_words(self, n: int = 10) -> list[list[str]]:
+        """The n most probable words of each topic, most probable first; fewer where fewer have a count."""
+        check_whole("n", n, 0)
+        by_topic = self.counts.tocsc()
+        out = []
+        for k in range(self.n_topics):
+            part = slice(by_topic.indptr[k], by_topic.indptr[k + 1])
+            best = np.argsort(-by_topic.data[part], kind="stable")[:n]
+            out.append([self.word(w) for w in by_topic.indices[part][best]])
+        return out
+
+    def word(self, w: int) -> str:
+        """Word number w, as text."""
+        return str(w) if self.vocabulary is None else str(self.vocabulary[w])
+
+    def check(self) -> None:
+        """Raise unless the parts fit together."""
+        shape = (self.counts.shape[0], len(self.alpha))
+        if self.alpha.ndim != 1 or not shape[1] or not ((self.alpha > 0) & (self.alpha < LARGEST_PRIOR)).all():
+            raise ModelError("alpha must be positive numbers, one per topic")
+        if not 0 < self.beta < LARGEST_PRIOR or self.n_samples < 1:
+            raise ModelError("beta must be positive, and there must be a sample")
+        for matrix in (self.counts, self.last_counts):
+            if matrix.shape != shape or matrix.dtype.kind not in "iu" or (matrix.nnz and matrix.data.min() < 0):
+                raise ModelError(f"counts must be whole numbers of shape {shape}")
+            if matrix.nnz and matrix.data.max() >= 2**31:  # kernels count in as many bits
+                raise ModelError("a word cannot be in a topic 2³¹ times or more")
+        if self.vocabulary is not None and self.vocabulary.shape != shape[:1]:
+            raise ModelError(f"there are {len(self.vocabulary)} names of {shape[0]} words")
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file, all of it or nothing: a model saved there before stays if writing fails."""
+        store.save(path, self, CLASSES)
+
+    @classmethod
+    def load(cls, path: str | Path) -> TopicModel:
+        """Read a model that `save` wrote; a file that is anything else, or was changed by a byte, is a ModelError."""
+        model = store.load(path, CLASSES)
+        if not isinstance(model, cls):
+            raise ModelError(f"{path}: holds a {type(model).__name__}, not a {cls.__name__}")
+        return model
+
+
+#: What stands in a file of a `TopicModel`.
+CLASSES = {
+    "TopicModel": Stored(
+        TopicModel,
+        {
+            "counts": SPARSE,
+            "last_counts": SPARSE,
+            "n_samples": WHOLE,
+            "alpha": array_of("float64"),
+            "beta": NUMBER,
+            "vocabulary": optional(array_of()),
+        },
+    )
+}

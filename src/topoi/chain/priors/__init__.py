@@ -1,0 +1,1 @@
+"""Priors of topics and words, and how they are learned."""

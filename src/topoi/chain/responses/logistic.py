@@ -1,0 +1,59 @@
+"""Logistic loss (sLDA for labels), any real cost.
+
+ψ(y | f) = (1 + exp(−y f))^(−c),     y = ±1
+ω ~ PólyaGamma(c, f),    κ = c y / 2                         (Polson, Scott & Windle 2013)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topoi._machine.jit import kernel
+from topoi._machine.polya_gamma import polya_gamma
+from topoi._machine.rng import RESPONSE, seed_stream
+from topoi.chain.responses.base import Response
+
+
+@kernel
+def draw_rows(
+    y: Any, f: Any, weight: Any, cost: Any, kappa: Any, omega: Any, seed: Any, sweep: Any, first: Any, last: Any,
+    origin: Any,
+) -> None:  # fmt: skip
+    """Fill κ and ω of documents first … last − 1."""
+    stream = np.zeros(3, np.uint64)
+    for d in range(first, last):
+        seed_stream(stream, seed, RESPONSE, sweep, origin + d)
+        for task in range(y.shape[1]):
+            sign = y[d, task]
+            c = cost * np.float64(weight[d, task])  # the compiler's type: the interpreter would stay with float32
+            if np.isnan(sign) or c == 0.0:
+                omega[d, task] = 0.0
+                kappa[d, task] = 0.0
+            else:
+                omega[d, task] = polya_gamma(stream, c, np.float64(f[d, task]))
+                kappa[d, task] = 0.5 * c * sign
+
+
+@dataclass(frozen=True)
+class Logistic(Response):
+    """Logistic loss."""
+
+    name = "logistic"
+    kind = "classification"
+    loss_formula = "(1 + exp(−y f))^(−c)"
+
+    cost: float = 16.0
+
+    def draw(
+        self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
+        origin: int = 0,
+    ) -> None:  # fmt: skip
+        """Fill rows of κ and ω."""
+        draw_rows(y, f, weight, self.cost, kappa, omega, np.uint64(seed), np.uint64(sweep), first, last, origin)
+
+    def log_loss(self, y: Any, f: Any) -> Any:
+        """log ψ(y | f)."""
+        return -self.cost * np.logaddexp(0.0, -y * f)

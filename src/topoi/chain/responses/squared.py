@@ -1,0 +1,38 @@
+"""Squared loss (sLDA for numbers): a Gaussian already, nothing to draw.
+
+ψ(y | f) = exp(−c (y − f)²/2),    κ = c y,   ω = c
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topoi.chain.responses.base import Response
+
+
+@dataclass(frozen=True)
+class Squared(Response):
+    """Squared loss; `cost` is the precision of the noise."""
+
+    name = "squared"
+    kind = "regression"
+    loss_formula = "exp(−c (y − f)²/2)"
+
+    cost: float = 4.0
+
+    def draw(
+        self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
+        origin: int = 0,
+    ) -> None:  # fmt: skip
+        """Fill rows of κ and ω."""
+        rows = slice(first, last)
+        known = ~np.isnan(y[rows])
+        omega[rows] = np.where(known, self.cost * weight[rows], 0.0)
+        kappa[rows] = np.where(known, omega[rows] * y[rows], 0.0)
+
+    def log_loss(self, y: Any, f: Any) -> Any:
+        """log ψ(y | f)."""
+        return -0.5 * self.cost * (y - f) ** 2

@@ -1,0 +1,62 @@
+"""Helpers that every kernel shares: the topic counts of one document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from topoi._machine.jit import kernel
+
+
+@kernel
+def count_document(z: Any, lo: Any, hi: Any, n_d: Any) -> None:
+    """Topic counts of the document with tokens lo … hi − 1. Equivalent to ``n_d[:] = bincount(z[lo:hi])``."""
+    n_d[:] = 0
+    for i in range(lo, hi):
+        n_d[z[i]] += 1
+
+
+@kernel
+def list_document(z: Any, lo: Any, hi: Any, n_d: Any, active: Any, place: Any) -> Any:
+    """As `count_document`, where n_d is all 0 before; also lists the topics with a count in `active`.
+
+    `place[k]` is the position of topic k in `active`. Returns the number of topics. O(document), not O(K).
+    """
+    n = 0
+    for i in range(lo, hi):
+        k = z[i]
+        if n_d[k] == 0:
+            active[n] = k
+            place[k] = n
+            n += 1
+        n_d[k] += 1
+    return n
+
+
+@kernel
+def clear_document(n_d: Any, active: Any, n: Any) -> None:
+    """Set the counts of the listed topics back to 0."""
+    for j in range(n):
+        n_d[active[j]] = 0
+
+
+@kernel
+def remove_topic(k: Any, n_d: Any, active: Any, place: Any, n: Any) -> Any:
+    """Take one token of topic k out of the listed counts; returns the new number of listed topics."""
+    n_d[k] -= 1
+    if n_d[k] == 0:
+        n -= 1
+        moved = active[n]
+        active[place[k]] = moved
+        place[moved] = place[k]
+    return n
+
+
+@kernel
+def add_topic(k: Any, n_d: Any, active: Any, place: Any, n: Any) -> Any:
+    """Put one token of topic k into the listed counts; returns the new number of listed topics."""
+    if n_d[k] == 0:
+        active[n] = k
+        place[k] = n
+        n += 1
+    n_d[k] += 1
+    return n

@@ -1,0 +1,148 @@
+"""Draws with a word factor that is fixed during the sweep: dense for few topics, sparse in the document for many.
+
+    p(z_i = k | rest) ∝ (n_dk⁻ + α_k) · φ_wk,    φ_wk = (table[w, k] + offset) · scale[k]
+
+Documents are independent given φ, so blocks of them run in parallel. `partial`, `delayed` and the fold-in of new
+documents share these kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from topoi._machine.jit import kernel
+from topoi._machine.rng import branch, uniform
+from topoi._machine.simd import draw_topic, draw_two, new_sums
+from topoi.chain.samplers._document import (
+    add_topic,
+    clear_document,
+    count_document,
+    list_document,
+    remove_topic,
+)
+
+
+@kernel
+def move_one(
+    words: Any, lo: Any, hi: Any, z: Any, stream: Any, n_d: Any, p: Any, alpha: Any, table: Any, offset: Any, scale: Any
+) -> None:
+    """Move the tokens lo … hi − 1 of a document with counts n_d, weighing all topics."""
+    one = n_d.dtype.type(1)  # a Python 1 would send the counts through float64, in the longest chain of the loop
+    for i in range(lo, hi):
+        old = z[i]
+        n_d[old] -= one
+        new = draw_topic(n_d, words[i], p, uniform(stream), alpha, table, offset, scale)
+        if new < 0:  # the word has no mass in any topic: the token keeps its topic
+            new = np.int64(old)
+        n_d[new] += one
+        z[i] = new
+
+
+@kernel
+def move_two(
+    words: Any, a: Any, b: Any, n: Any, z: Any, stream_a: Any, stream_b: Any, n_a: Any, n_b: Any, p_a: Any, p_b: Any,
+    alpha: Any, table: Any, offset: Any, scale: Any,
+) -> None:  # fmt: skip
+    """`move_one` for n tokens of two documents, from a and from b on: documents do not see each other given φ.
+
+    A draw is a long chain of instructions that wait for each other; two chains side by side take little longer.
+    """
+    one = n_a.dtype.type(1)
+    for j in range(n):
+        old_a, old_b = z[a + j], z[b + j]
+        n_a[old_a] -= one
+        n_b[old_b] -= one
+        u_a = uniform(stream_a)
+        u_b = uniform(stream_b)
+        new_a, new_b = draw_two(
+            n_a, n_b, words[a + j], words[b + j], p_a, p_b, u_a, u_b, alpha, table, offset, scale
+        )  # fmt: skip
+        if new_a < 0:
+            new_a = np.int64(old_a)
+        if new_b < 0:
+            new_b = np.int64(old_b)
+        n_a[new_a] += one
+        n_b[new_b] += one
+        z[a + j] = new_a
+        z[b + j] = new_b
+
+
+@kernel
+def sweep_dense(
+    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, table: Any, offset: Any, scale: Any, alpha: Any,
+    stream: Any,
+) -> None:  # fmt: skip
+    """Move every token of documents first … last − 1, weighing all topics: O(K) per token, vectorised.
+
+    Two documents are open at a time, a from its token `a` on and b; where one ends the next takes its place. Each has a
+    stream of its own, so that it does not matter which two.
+    """
+    n_a, n_b = np.zeros(table.shape[1], table.dtype), np.zeros(table.shape[1], table.dtype)
+    p_a, p_b = new_sums(alpha), new_sums(alpha)
+    common = (alpha, table, offset, scale)
+    a, a_end, b, b_end, d = 0, 0, 0, 0, first
+    stream_a, stream_b = stream, stream
+    while True:
+        while a == a_end and d < last:
+            a, a_end = doc_ptr[d], doc_ptr[d + 1]
+            count_document(z, a, a_end, n_a)
+            stream_a = branch(stream, d - first)
+            d += 1
+        while b == b_end and d < last:
+            b, b_end = doc_ptr[d], doc_ptr[d + 1]
+            count_document(z, b, b_end, n_b)
+            stream_b = branch(stream, d - first)
+            d += 1
+        n = min(a_end - a, b_end - b)
+        if n == 0:
+            break
+        move_two(words, a, b, n, z, stream_a, stream_b, n_a, n_b, p_a, p_b, *common)
+        a += n
+        b += n
+    move_one(words, a, a_end, z, stream_a, n_a, p_a, *common)
+    move_one(words, b, b_end, z, stream_b, n_b, p_b, *common)
+
+
+@kernel
+def sweep_sparse(
+    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, table: Any, offset: Any, scale: Any, alpha: Any,
+    mass: Any, stream: Any,
+) -> None:  # fmt: skip
+    """The same in two buckets: Σ n_dk⁻ φ_wk over the document's topics, and the prior's Σ α_k φ_wk = mass[w].
+
+    The first costs O(K_d). The second is known beforehand and is walked, in O(K), only when the draw falls into it.
+    """
+    width = table.shape[1]
+    nothing = np.zeros(width, table.dtype)
+    p = new_sums(alpha)
+    n_d = np.zeros(width, np.int32)
+    active = np.zeros(width, np.int64)
+    place = np.zeros(width, np.int64)
+    below = np.zeros(width)
+    for d in range(first, last):
+        lo, hi = doc_ptr[d], doc_ptr[d + 1]
+        n = list_document(z, lo, hi, n_d, active, place)
+        for i in range(lo, hi):
+            w = words[i]
+            old = np.int64(z[i])
+            n = remove_topic(old, n_d, active, place, n)
+            total = 0.0
+            for j in range(n):
+                k = active[j]
+                total += n_d[k] * ((table[w, k] + offset) * scale[k])
+                below[j] = total
+            u = uniform(stream) * (total + mass[w])
+            if u < total:
+                j = 0
+                while u >= below[j]:
+                    j += 1
+                new = active[j]
+            else:
+                new = draw_topic(nothing, w, p, uniform(stream), alpha, table, offset, scale)
+                if new < 0:
+                    new = old
+            n = add_topic(new, n_d, active, place, n)
+            z[i] = new
+        clear_document(n_d, active, n)

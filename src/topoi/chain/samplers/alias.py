@@ -1,0 +1,112 @@
+"""AliasLDA, as published: the document's topics exactly, the rest from alias tables of some time ago.
+
+    p(z_i = k | rest) ∝ n_dk⁻ · φ_wk⁻  +  α_k · φ_wk⁻,      φ_wk⁻ = (n_wk⁻ + β)/(n_k⁻ + Vβ)
+
+The first part is summed over the topics of the document; the second is proposed from a stale alias table, and a
+Metropolis–Hastings step corrects the staleness. Not exact: the table holds the token that moves (docs/exactness.md).
+Tables keep only the topics that a word has, so that they take no more memory than the counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._machine.jit import kernel
+from topoi._machine.pool import Pool
+from topoi._machine.rng import uniform
+from topoi.chain.samplers._document import add_topic, clear_document, list_document, remove_topic
+from topoi.chain.samplers._stale import draw_word, new_tables, ready, weight_word
+from topoi.chain.samplers.collapsed import Collapsed
+from topoi.chain.state import State
+
+
+@kernel
+def sweep_documents(
+    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, n_wk: Any, n_k: Any, scale: Any,
+    alpha: Any, beta: Any, beta_sum: Any, tables: Any, n_mh: Any, stream: Any,
+) -> Any:  # fmt: skip
+    """`n_mh` Metropolis–Hastings steps for every token of documents first … last − 1; returns the steps accepted."""
+    n_topics = alpha.shape[0]
+    n_d = np.zeros(n_topics, np.int32)
+    active = np.zeros(n_topics, np.int64)
+    place = np.zeros(n_topics, np.int64)
+    below = np.zeros(n_topics)
+    smooth = n_wk.shape[0]
+    accepted = 0
+    for d in range(first, last):
+        lo, hi = doc_ptr[d], doc_ptr[d + 1]
+        n = list_document(z, lo, hi, n_d, active, place)
+        for i in range(lo, hi):
+            w = words[i]
+            s = np.int64(z[i])
+            ready(tables, w, n_wk, beta, scale, alpha)
+            n = remove_topic(s, n_d, active, place, n)
+            n_wk[w, s] -= 1
+            n_k[s] -= 1
+            scale[s] = 1.0 / (n_k[s] + beta_sum)
+            document_mass = 0.0
+            for j in range(n):
+                k = active[j]
+                document_mass += n_d[k] * (n_wk[w, k] + beta) * scale[k]
+                below[j] = document_mass
+            for _ in range(n_mh):
+                u = uniform(stream) * (document_mass + tables.mass[w] + tables.mass[smooth])
+                if u < document_mass:
+                    j = 0
+                    while u >= below[j]:
+                        j += 1
+                    t = active[j]
+                else:
+                    t = draw_word(tables, w, stream)
+                phi_s = (n_wk[w, s] + beta) * scale[s]
+                phi_t = (n_wk[w, t] + beta) * scale[t]
+                q_s = n_d[s] * phi_s + weight_word(tables, w, s)
+                q_t = n_d[t] * phi_t + weight_word(tables, w, t)
+                if uniform(stream) * ((n_d[s] + alpha[s]) * phi_s * q_t) < (n_d[t] + alpha[t]) * phi_t * q_s:
+                    s = t
+                    accepted += 1
+            n = add_topic(s, n_d, active, place, n)
+            n_wk[w, s] += 1
+            n_k[s] += 1
+            scale[s] = 1.0 / (n_k[s] + beta_sum)
+            z[i] = s
+        clear_document(n_d, active, n)
+    return accepted
+
+
+class Alias(Collapsed):
+    """AliasLDA as published."""
+
+    name = "alias"
+    tilts = False
+    exact = False
+    draw = "mh"
+    cost = "O(topics in the document), amortised"
+    reference = "Li, Ahmed, Ravi & Smola (2014), Reducing the sampling complexity of topic models, KDD"
+    bias = 0.042
+    options: ClassVar = {"n_mh": 1}
+
+    def __init__(self, state: State, pool: Pool | None = None, n_mh: int = 2) -> None:
+        super().__init__(state, pool)
+        self.n_mh = n_mh
+        self.tables = new_tables(state)
+
+    def begin(self) -> None:
+        """Let every table be made anew at its first use: a sweep then depends on the topics alone."""
+        self.tables.draws_left[:] = 0
+
+    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> int:
+        """Move the tokens of documents first … last − 1."""
+        state = self.state
+        answer = sweep_documents(
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
+            self.live.scale, state.alpha, state.beta, state.beta_sum, self.tables, self.n_mh, stream,
+        )  # fmt: skip
+        return int(answer)
+
+    def summary(self, answers: list[int]) -> dict[str, float]:
+        """Share of the proposals that were accepted."""
+        return {"acceptance": sum(answers) / max(self.n_mh * self.state.corpus.n_tokens, 1)}

@@ -1,0 +1,140 @@
+"""What a sampler is: a small class that moves the topics of a state once over all tokens.
+
+A sweep has two parts. `begin` makes whatever is fixed during the sweep (a word factor, proposal tables). `block` moves
+the tokens of a range of documents with a random stream of its own. A parallel sampler's blocks see nothing of each
+other, so they may run at the same time; a sequential sampler's blocks run in order and keep live counts.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._machine.pool import Pool
+from topoi._machine.rng import TOPICS, new_stream
+from topoi._machine.simd import padded
+from topoi.chain.factors.tables import DenseFactor
+from topoi.chain.samplers._tilted import sweep_tilted
+from topoi.chain.state import State
+from topoi.errors import ParameterError
+
+Responses = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]
+
+
+class Sampler:
+    """Base of all samplers. Class attributes declare what a method is; the tests hold every sampler to them."""
+
+    name: ClassVar[str]
+    #: Leaves the posterior of LDA unchanged (the joint with φ where the word factor is a variable of the chain).
+    exact: ClassVar[bool]
+    #: Blocks of documents may run at the same time.
+    parallel: ClassVar[bool]
+    #: Where the word factor comes from: "collapsed" (live counts), "dirichlet", "urn" or "delayed" (frozen counts).
+    factor: ClassVar[str]
+    #: How a topic is drawn: "gibbs" (from the conditional itself) or "mh" (Metropolis–Hastings).
+    draw: ClassVar[str]
+    #: Work per token, in words.
+    cost: ClassVar[str]
+    reference: ClassVar[str]
+    #: Can move topics under the tilt of responses (supervised models).
+    tilts: ClassVar[bool] = False
+    #: For inexact samplers: measured total variation between their stationary distribution and the posterior of the
+    #: five-token corpus REPEATED in tests/exact.py, where counts are as small as they get (verify/bias.py).
+    bias: ClassVar[float] = 0.0
+    #: Options of the constructor that users may set: their choices, or the smallest whole number that they may be.
+    options: ClassVar[dict[str, tuple[str, ...] | int]] = {}
+
+    def __init__(self, state: State, pool: Pool | None = None) -> None:
+        self.state = state
+        self.pool = pool or Pool(1)
+        self.alpha = padded(state.alpha, state.real)
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        """Raise an error that says what there is unless every option is one that the sampler takes."""
+        for option, value in options.items():
+            if option not in cls.options:
+                known = f"it has {', '.join(sorted(cls.options))}" if cls.options else "it has none"
+                raise ParameterError("sampler_options", f"{cls.name} has no option {option!r}; {known}")
+            allowed = cls.options[option]
+            if isinstance(allowed, tuple):
+                if value not in allowed:
+                    raise ParameterError(
+                        "sampler_options", f"{option} must be one of {', '.join(allowed)}, not {value!r}"
+                    )
+            elif isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < allowed:
+                raise ParameterError(
+                    "sampler_options", f"{option} must be a whole number of at least {allowed}, not {value!r}"
+                )
+
+    def refresh_priors(self) -> None:
+        """Take over α and β from the state after they were learned."""
+        self.alpha = padded(self.state.alpha, self.state.real)
+
+    def begin(self) -> None:
+        """Make what is fixed during the coming sweep."""
+
+    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
+        """Move the tokens of documents first … last − 1."""
+        raise NotImplementedError
+
+    def sweep(self) -> dict[str, float]:
+        """Move every token once; returns diagnostics of the sweep."""
+        state = self.state
+        self.begin()
+        answers = self.move()
+        state.sweep += 1
+        if state.supervision is not None:
+            state.supervision.update(state, self.pool)
+        return self.summary(answers)
+
+    def move(self) -> list[Any]:
+        """Move every token, with what is fixed during the sweep as it is; returns what the blocks returned."""
+        state, ptr = self.state, self.state.corpus.block_ptr
+
+        def work(block: int) -> Any:
+            stream = new_stream(state.seed, TOPICS, state.sweep, state.corpus.first_block + block)
+            return self.block(int(ptr[block]), int(ptr[block + 1]), stream)
+
+        pool = self.pool if self.parallel else Pool(1)
+        return pool.map(work, range(len(ptr) - 1))
+
+    def responses(self) -> Responses:
+        """What a tilt is made of: weights (tasks, K padded), the same topic by topic, κ and ω; of no tasks for LDA."""
+        state, s = self.state, self.state.supervision
+        if s is None:
+            none = np.zeros((state.corpus.n_documents, 0), np.float32)
+            return np.zeros((0, len(self.alpha)), np.float32), np.zeros((state.n_topics, 0), np.float32), none, none
+        return s.eta, np.ascontiguousarray(s.eta[:, : state.n_topics].T), s.kappa, s.omega
+
+    def tilted_block(
+        self, first: int, last: int, stream: NDArray[np.uint64], factor: DenseFactor, n_k: NDArray[Any] | None
+    ) -> tuple[int, int]:
+        """Move the tokens of documents first … last − 1 under a tilt; an n_k says that the factor's counts are live."""
+        state = self.state
+        s = state.supervision
+        assert s is not None
+        wanted, moved = sweep_tilted(
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.table, factor.offset, factor.scale,
+            self.alpha, n_k, state.beta_sum, *self.responses(), s.part, stream,
+        )  # fmt: skip
+        return int(wanted), int(moved)
+
+    def summary(self, answers: list[Any]) -> dict[str, float]:
+        """Diagnostics of a sweep from what its blocks returned."""
+        if self.state.supervision is None:
+            return {}
+        wanted, moved = np.sum(answers, axis=0)
+        return {"acceptance": moved / max(wanted, 1)}
+
+    def kept_counts(self) -> NDArray[Any] | None:
+        """Word–topic counts (V, K) that the sampler keeps up to date, base included; None if it keeps none."""
+        return None
+
+    def word_factor(self) -> NDArray[np.float64] | None:
+        """The word factor φ (V, K) that is fixed during the sweep, after `begin`; None where counts are live."""
+        return None

@@ -1,0 +1,98 @@
+"""Collapsed Gibbs sampling, all K topics weighed for every token, sixteen at a time.
+
+    p(z_i = k | rest) ∝ (n_dk⁻ + α_k) · (n_wk⁻ + β) / (n_k⁻ + Vβ)
+
+Trick: counts live in float rows padded to whole lanes, 1/(n_k + Vβ) is kept instead of divided, and the draw goes in
+two levels (lane, then place in the lane), so that the O(K) part is nothing but vector loads, adds and multiplies. The
+row of a word two tokens ahead is prefetched.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._machine.jit import kernel
+from topoi._machine.pool import Pool
+from topoi._machine.rng import uniform
+from topoi._machine.simd import LANES, draw_topic, new_sums, prefetch
+from topoi.chain.factors.tables import DenseFactor, fill_counts
+from topoi.chain.samplers._document import count_document
+from topoi.chain.samplers.base import Sampler
+from topoi.chain.state import State
+
+
+@kernel
+def sweep_documents(
+    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, n_wk: Any, n_k: Any, scale: Any,
+    alpha: Any, beta: Any, beta_sum: Any, stream: Any,
+) -> None:  # fmt: skip
+    """One Gibbs step for every token of documents first … last − 1; updates z, n_wk, n_k and scale."""
+    width = n_wk.shape[1]
+    n_d = np.zeros(width, n_wk.dtype)
+    p = new_sums(alpha)
+    one = n_wk.dtype.type(1)
+    end = doc_ptr[last] - 3
+    for d in range(first, last):
+        lo, hi = doc_ptr[d], doc_ptr[d + 1]
+        count_document(z, lo, hi, n_d)
+        for i in range(lo, hi):
+            w = words[i]
+            old = z[i]
+            if i < end:
+                ahead = words[i + 2]
+                for k in range(0, width, LANES):
+                    prefetch(n_wk, ahead, k)
+            n_d[old] -= one
+            n_wk[w, old] -= one
+            n_k[old] -= 1
+            scale[old] = 1.0 / (n_k[old] + beta_sum)
+            new = draw_topic(n_d, w, p, uniform(stream), alpha, n_wk, beta, scale)
+            if new < 0:  # priors so small that every weight is 0 in this float: the token keeps its topic
+                new = np.int64(old)
+            n_d[new] += one
+            n_wk[w, new] += one
+            n_k[new] += 1
+            scale[new] = 1.0 / (n_k[new] + beta_sum)
+            z[i] = new
+
+
+class Collapsed(Sampler):
+    """Dense collapsed Gibbs sampler."""
+
+    name = "collapsed"
+    exact = True
+    parallel = False
+    factor = "collapsed"
+    draw = "gibbs"
+    tilts = True
+    cost = "O(K), sixteen topics at a time"
+    reference = "Griffiths & Steyvers (2004), Finding scientific topics, PNAS 101"
+
+    def __init__(self, state: State, pool: Pool | None = None) -> None:
+        super().__init__(state, pool)
+        self.live = DenseFactor.empty(state)
+        self.n_k = fill_counts(state, self.live, self.pool)
+
+    def refresh_priors(self) -> None:
+        """Take over α and β from the state after they were learned."""
+        super().refresh_priors()
+        k = self.state.n_topics
+        self.live.offset = self.state.beta
+        self.live.scale[:k] = 1.0 / (self.n_k[:k] + self.state.beta_sum)
+
+    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
+        """Move the tokens of documents first … last − 1."""
+        state = self.state
+        if state.supervision is not None:
+            return self.tilted_block(first, last, stream, self.live, self.n_k)
+        return sweep_documents(
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
+            self.live.scale, self.alpha, state.beta, state.beta_sum, stream,
+        )  # fmt: skip
+
+    def kept_counts(self) -> NDArray[Any]:
+        """The live counts."""
+        return self.live.table[:, : self.state.n_topics]

@@ -1,0 +1,60 @@
+"""Collapsed Gibbs sampling for many topics: dense words weigh all topics, sixteen at a time, the others their own.
+
+    p(z_i = k | rest) ∝ (n_dk⁻ + α_k) · (n_wk⁻ + β) / (n_k⁻ + Vβ)
+
+SparseLDA walks the topics of the word, which is quick for rare words and slow for the stop words that most tokens are;
+a dense scan is the other way round, and reads a row from main memory for every rare word. Here a word has the row that
+suits it (`topoi.chain.counts.split`), chosen anew for every sweep.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._machine.pool import Pool
+from topoi.chain.counts.split import DENSE_SHARE, SplitRows
+from topoi.chain.samplers._split import sweep_split
+from topoi.chain.samplers.base import Sampler
+from topoi.chain.state import State
+
+
+class Split(Sampler):
+    """Collapsed sampler with dense rows for words of many topics and lists for the others."""
+
+    name = "split"
+    exact = True
+    parallel = False
+    factor = "collapsed"
+    draw = "gibbs"
+    cost = "O(topics of the word), at most O(K), sixteen topics at a time"
+    reference = "after Yao, Mimno & McCallum (2009), Efficient methods for topic model inference, KDD"
+    options: ClassVar = {"dense_share": 0}
+
+    def __init__(self, state: State, pool: Pool | None = None, dense_share: int = DENSE_SHARE) -> None:
+        super().__init__(state, pool)
+        self.rows = SplitRows.empty(state, dense_share)
+
+    def begin(self) -> None:
+        """Count anew, so that words have the rows that suit them now."""
+        self.rows.fill(self.state, self.pool)
+
+    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> None:
+        """Move the tokens of documents first … last − 1."""
+        move_split(self.state, self.rows, self.alpha, first, last, stream, live=True)
+
+    def kept_counts(self) -> NDArray[Any]:
+        """The counts in the rows."""
+        return self.rows.to_dense(self.state.n_topics)
+
+
+def move_split(
+    state: State, rows: SplitRows, alpha: NDArray[Any], first: int, last: int, stream: NDArray[np.uint64], live: bool
+) -> None:
+    """Move the tokens of documents first … last − 1, with counts that are kept up to date or stay as they are."""
+    sweep_split(
+        state.corpus.words, state.corpus.doc_ptr, first, last, state.z, rows.dense, rows.table, rows.start, rows.size,
+        rows.topics, rows.counts, rows.n_k if live else None, rows.scale, alpha, state.beta, state.beta_sum, stream,
+    )  # fmt: skip

@@ -1,0 +1,354 @@
+"""Corpus: documents as bags of words, in three arrays that kernels can read and that may be memory-mapped.
+
+Tokens stand document after document in `words`, 4 bytes each; those of document `d` are
+``words[doc_ptr[d]:doc_ptr[d + 1]]``, in ascending order, so equal words are neighbours. The order in which
+they were written is not kept: no model here looks at it. Empty documents are kept: rows out are rows in.
+
+A corpus does not change. All its arrays are read-only, memory-mapped or not, so a kernel is compiled for one
+type of array.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import mmap
+import operator
+import os
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from topoi._disk import strict_json
+from topoi._disk.blocks import new_file
+from topoi._disk.folders import replacing
+from topoi.corpus.checks import (
+    CHUNK,
+    Ints,
+    Vocabulary,
+    Words,
+    check_layout,
+    read_counts,
+    read_tokens,
+    read_vocabulary,
+    running_total,
+)
+from topoi.errors import CorpusError, ParameterError
+
+T = TypeVar("T", bound=np.generic)
+
+FORMAT_VERSION = 1
+FILES = {"corpus.json", "words.npy", "doc_ptr.npy", "vocabulary.json"}
+MAX_UNUSED = 2**24  # words that are hashed leave many numbers unused
+MAX_VOCABULARY = 2**32  # bytes of its file
+WORD_COST = 16  # what a word costs beside its tokens, in tokens, when the vocabulary is cut into blocks
+
+
+class Corpus:
+    """Documents as bags of words over a vocabulary of `n_words` words; see the module for the layout.
+
+    Made with `from_counts`, `from_tokens`, `from_texts` or `load`. `n_dropped` says how many tokens
+    `from_tokens` left out because a given vocabulary lacks them. `folder` is where `load` found it.
+    """
+
+    folder: Path | None = None
+    _mapped: mmap.mmap | None = None  # the file that `words` is mapped from
+    # Random streams go by the numbers of documents and blocks. In a part of a corpus (on a cluster) they are counted
+    # from here on, so that the part has the draws that it has in the whole.
+    first_document = 0
+    first_block = 0
+    first_word_block = 0
+
+    def __init__(
+        self,
+        words: Words,
+        doc_ptr: Ints,
+        n_words: int,
+        vocabulary: Iterable[str] | None = None,
+        n_dropped: int = 0,
+    ) -> None:
+        check_layout(words, doc_ptr, n_words)
+        self.words = _frozen(words)
+        self.doc_ptr = _frozen(doc_ptr)
+        self.n_words = int(n_words)
+        self.vocabulary: Vocabulary | None = None
+        if vocabulary is not None:
+            self.vocabulary = _frozen(read_vocabulary(vocabulary, self.n_words))
+        self.n_dropped = n_dropped
+
+    @classmethod
+    def from_counts(cls, X: Any, vocabulary: Iterable[str] | None = None, *, allow_empty: bool = False) -> Corpus:
+        """A corpus from a document-word matrix: sparse of any format, array, nested list or data frame.
+
+        Cells given more than once are summed. Column names that are strings become the vocabulary unless one
+        is given. With `allow_empty`, a matrix without rows or without any count is accepted.
+        """
+        return cls(*read_counts(X, vocabulary, allow_empty))
+
+    @classmethod
+    def from_tokens(
+        cls,
+        documents: Iterable[Iterable[str]],
+        vocabulary: Iterable[str] | None = None,
+        *,
+        allow_empty: bool = False,
+    ) -> Corpus:
+        """A corpus from tokenised documents, read once: an iterable of lists of str.
+
+        Without a `vocabulary`, it is every token there is, sorted. With one, other tokens are dropped and
+        counted in `n_dropped`.
+        """
+        return cls(*read_tokens(documents, vocabulary, allow_empty))
+
+    @classmethod
+    def from_texts(cls, texts: Iterable[str], vectorizer: Any = None, *, allow_empty: bool = False) -> Corpus:
+        """A corpus from raw texts, cut into words by a scikit-learn vectoriser.
+
+        A fitted `vectorizer` is used as it is, one that is not fitted is fitted on the texts. The default is
+        ``CountVectorizer(stop_words="english")``; with 50 documents or more, a word must be in two of them.
+        """
+        if isinstance(texts, str | bytes):
+            raise CorpusError("texts is a single string; give a list of strings, one for each document: [text].")
+        texts = list(texts)
+        if not texts and not allow_empty:
+            raise CorpusError("Found 0 sample(s) while a minimum of 1 is required. There are no documents.")
+        if vectorizer is None:
+            vectorizer = _default_vectorizer(texts)
+        elif isinstance(vectorizer, type) or not hasattr(vectorizer, "fit_transform"):
+            raise ParameterError("vectorizer", f"must be a vectoriser like CountVectorizer(), not {vectorizer!r}.")
+        X = _vectorize(texts, vectorizer)
+        names = getattr(vectorizer, "get_feature_names_out", None)
+        return cls.from_counts(X, names and names(), allow_empty=allow_empty)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str], mmap: bool = True, max_unused: int = MAX_UNUSED) -> Corpus:
+        """The corpus saved in `folder`; with `mmap`, its tokens stay on disk and are read when needed.
+
+        A folder from a stranger can claim any number of words, for which a fit would need memory. More than
+        `max_unused` words without a name and without a token are refused.
+        """
+        folder = Path(folder)
+        try:
+            header = strict_json.read(folder / "corpus.json")
+            version, n_words = header["version"], operator.index(header["n_words"])
+            if version != FORMAT_VERSION:
+                raise CorpusError(f"its format is version {version!r}; this topoi reads version {FORMAT_VERSION}.")
+            words = _read_array(folder / "words.npy", mmap)
+            doc_ptr = _read_array(folder / "doc_ptr.npy", False)
+            vocabulary = None
+            if not header["has_vocabulary"] and n_words > max_unused + len(words):
+                raise CorpusError(
+                    f"it claims {n_words} words, but holds {len(words)} tokens. If that is right: max_unused={n_words}."
+                )
+            if header["has_vocabulary"]:
+                vocabulary = strict_json.read(folder / "vocabulary.json", MAX_VOCABULARY)
+            corpus = cls(words, doc_ptr, n_words, vocabulary)
+        except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
+            raise CorpusError(f"{folder} is not a saved corpus, or is damaged: {error}") from error
+        corpus.folder = Path(os.path.realpath(folder))
+        corpus._mapped = _mapping(words)
+        return corpus
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the corpus to `folder`, all of it or nothing; a corpus saved there before is replaced."""
+        folder = Path(os.path.realpath(folder))
+        _check_replaceable(folder)
+        with replacing(folder) as new:
+            self._write(new)
+
+    def _write(self, folder: Path) -> None:
+        for name in ("words", "doc_ptr"):
+            with new_file(folder / f"{name}.npy") as file:
+                np.save(file, getattr(self, name), allow_pickle=False)
+        if self.vocabulary is not None:  # JSON, since a word may hold a line break
+            with new_file(folder / "vocabulary.json") as file:
+                file.write(json.dumps(self.vocabulary.tolist()).encode())
+        header = {
+            "version": FORMAT_VERSION,
+            "n_words": self.n_words,
+            "has_vocabulary": self.vocabulary is not None,
+        }
+        with new_file(folder / "corpus.json") as file:
+            file.write(json.dumps(header).encode())
+
+    def take(self, rows: Any) -> Corpus:
+        """The documents `rows` (index array, slice or boolean mask), in that order; same vocabulary."""
+        if not isinstance(rows, slice):
+            rows = np.asarray(rows)
+            rows = rows if rows.size else rows.astype(np.int64)
+            if rows.ndim != 1:
+                raise CorpusError(f"rows must be a 1-d array, a list or a slice, not {rows.ndim}-d; for one use [d].")
+        chosen = np.arange(self.n_documents)[rows]
+        doc_ptr = running_total(self.doc_lengths[chosen])
+        words = np.empty(doc_ptr[-1], np.int32)
+        for (start, end), d in zip(pairwise(doc_ptr.tolist()), chosen.tolist(), strict=True):
+            words[start:end] = self.document(d)
+        return Corpus(words, doc_ptr, self.n_words, self.vocabulary)
+
+    def to_counts(self) -> sparse.csr_array:
+        """The document-word matrix of counts, int32."""
+        is_first = np.ones(self.n_tokens, dtype=bool)
+        np.not_equal(self.words[1:], self.words[:-1], out=is_first[1:])
+        is_first[self.doc_ptr[:-1][self.doc_lengths > 0]] = True
+        first = np.flatnonzero(is_first)
+        data = np.diff(first, append=self.n_tokens).astype(np.int32)
+        indptr = np.searchsorted(first, self.doc_ptr)
+        return sparse.csr_array((data, self.words[first], indptr), shape=(self.n_documents, self.n_words))
+
+    def document(self, d: int) -> Words:
+        """The words of document `d`, ascending; a view."""
+        d = range(self.n_documents)[d]  # the rules of a list for negative and impossible numbers
+        return self.words[self.doc_ptr[d] : self.doc_ptr[d + 1]]
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents, empty ones included."""
+        return len(self.doc_ptr) - 1
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens of all documents."""
+        return len(self.words)
+
+    def check_file(self) -> None:
+        """Raise if tokens that are mapped are not there any more: reading beyond the end of a file ends the process."""
+        if self._mapped is not None and self._mapped.size() < len(self._mapped):
+            raise CorpusError(
+                f"{self.folder}: words.npy has been cut short since the corpus was loaded; save the corpus anew."
+            )
+
+    @property
+    def in_memory(self) -> Corpus:
+        """The same documents with their tokens in memory, for long work: a file may be cut short meanwhile."""
+        return self if self._mapped is None else self._in_memory
+
+    @functools.cached_property
+    def _in_memory(self) -> Corpus:
+        self.check_file()
+        return Corpus(np.array(self.words), self.doc_ptr, self.n_words, self.vocabulary, self.n_dropped)
+
+    @functools.cached_property
+    def doc_lengths(self) -> Ints:
+        """Number of tokens of each document."""
+        return _frozen(np.diff(self.doc_ptr))
+
+    @functools.cached_property
+    def word_counts(self) -> Ints:
+        """Number of tokens of each word."""
+        counts = np.zeros(self.n_words, np.int64)
+        step = max(CHUNK, self.n_words)  # bincount copies its input to 8 bytes a token: a piece at a time
+        for start in range(0, self.n_tokens, step):
+            counts += np.bincount(self.words[start : start + step], minlength=self.n_words)
+        return _frozen(counts)
+
+    @functools.cached_property
+    def by_word(self) -> tuple[npt.NDArray[np.signedinteger[Any]], Ints]:
+        """`order`, `word_ptr`: tokens ``order[word_ptr[w]:word_ptr[w + 1]]``, ascending, have word `w`."""
+        word_ptr = running_total(self.word_counts)
+        order: npt.NDArray[Any] = np.empty(self.n_tokens, np.int32 if self.n_tokens < 2**31 else np.int64)
+        from topoi.corpus.layout import place_by_word  # not above: importing a corpus does not load numba
+
+        place_by_word(self.words, word_ptr[:-1].copy(), order)
+        return _frozen(order), _frozen(word_ptr)
+
+    @functools.cached_property
+    def block_ptr(self) -> Ints:
+        """Where the documents are cut into blocks: by the corpus alone, so no result depends on threads."""
+        return _frozen(_cut(self.doc_ptr, self._block_size))
+
+    @functools.cached_property
+    def word_block_ptr(self) -> Ints:
+        """Where the vocabulary is cut into blocks, likewise; a word costs its tokens and WORD_COST more."""
+        cost = running_total(self.word_counts + WORD_COST)
+        return _frozen(_cut(cost, self._block_size))
+
+    @property
+    def _block_size(self) -> int:
+        return max(2**12, min(2**16, self.n_tokens // 64))
+
+    @functools.cached_property
+    def document_keys(self) -> npt.NDArray[np.uint64]:
+        """A 64-bit hash of each document's bag of words, the same wherever the document stands."""
+        keys = np.empty(self.n_documents, np.uint64)
+        from topoi.corpus.layout import hash_documents
+
+        hash_documents(self.words, self.doc_ptr, keys)
+        return _frozen(keys)
+
+    def __len__(self) -> int:
+        return self.n_documents
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.n_documents} documents, {self.n_words} words, {self.n_tokens} tokens)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Corpus, (self.words, self.doc_ptr, self.n_words, self.vocabulary, self.n_dropped)
+
+
+def _default_vectorizer(texts: list[str]) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise CorpusError(f"text {row} is {text!r}, a {type(text).__name__}; texts must be str.", row)
+    return CountVectorizer(stop_words="english", min_df=2 if len(texts) >= 50 else 1)
+
+
+def _vectorize(texts: list[str], vectorizer: Any) -> Any:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(vectorizer)
+    except NotFittedError:
+        try:
+            return vectorizer.fit_transform(texts)
+        except ValueError as error:
+            raise CorpusError(f"the texts give no corpus: {error}") from error
+    return vectorizer.transform(texts)
+
+
+def _cut(ptr: Ints, size: int) -> Ints:
+    """Cut points of 0 … len(ptr) − 1: each piece is as short as it can be with at least `size` by `ptr`."""
+    n = len(ptr) - 1
+    cuts = [0]
+    while cuts[-1] < n:
+        cuts.append(min(n, int(np.searchsorted(ptr, ptr[cuts[-1]] + size))))
+    return np.array(cuts if n else [0, 0], np.int64)
+
+
+def _frozen(values: npt.NDArray[T]) -> npt.NDArray[T]:
+    """A contiguous, read-only view of `values`, as a plain array also when they are memory-mapped."""
+    view = np.ascontiguousarray(values).view()
+    view.flags.writeable = False
+    return view
+
+
+def _read_array(path: Path, mmap: bool) -> Any:
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise CorpusError(f"{path.name} is not a file.")
+    try:
+        values = np.load(path, mmap_mode="r", allow_pickle=False)  # a false length in the header asks for no memory
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # what stands in the header makes NumPy raise errors of many kinds, as of the tokenizer
+        raise CorpusError(f"{path.name} is not an array: {error}") from error
+    if not isinstance(values, np.ndarray):
+        raise CorpusError(f"{path.name} is not a single array.")
+    return values if mmap else np.array(values)
+
+
+def _mapping(values: Any) -> mmap.mmap | None:
+    """The file that an array is mapped from, if it is."""
+    return values.base if isinstance(values.base, mmap.mmap) else None
+
+
+def _check_replaceable(folder: Path) -> None:
+    """Raise when saving to `folder` would destroy anything but a saved corpus."""
+    if folder.exists() and not (folder.is_dir() and all(p.name in FILES and p.is_file() for p in folder.iterdir())):
+        raise CorpusError(f"{folder} exists and holds other things than a corpus; choose a new folder.")

@@ -1,0 +1,325 @@
+"""What the scikit-learn estimators share: a thin skin over corpus, run, model and infer."""
+
+from __future__ import annotations
+
+import numbers
+import os
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from topoi._machine.interrupt import Interrupt
+from topoi._machine.pool import Pool, resolve_n_jobs
+from topoi._machine.rng import CHAIN, bits, new_stream
+from topoi.chain.checkpoint import Checkpoints, fingerprint
+from topoi.chain.diagnostics import rhat_ess
+from topoi.chain.engines.cluster import Cluster, Saved, open_workers, state_without_topics
+from topoi.chain.loop import Callback, Rules, Run, Schedule, run
+from topoi.chain.model import TopicModel, check_whole
+from topoi.chain.plan import check_parallel, check_sampler, make_plan
+from topoi.chain.responses.supervision import Supervision
+from topoi.chain.samples import Watch
+from topoi.chain.state import new_state
+from topoi.corpus import Corpus
+from topoi.errors import CorpusError, ParameterError
+from topoi.estimators.progress import progress_bar, remarks
+from topoi.estimators.saved import Savable
+from topoi.predict.fold_in import check_method, infer
+
+
+class InterruptedFitWarning(UserWarning):
+    """A fit was stopped by Ctrl-C; the estimator holds what had been learned by then."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One model to fit: its documents, the seed of its chains, its responses or the counts it goes on from.
+
+    And, if wanted, a watch on documents that it does not learn from.
+    """
+
+    corpus: Corpus
+    seed: int
+    supervise: Callable[[], Supervision] | None = None
+    base: NDArray[Any] | None = None
+    watch: Watch | None = None
+
+
+class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What all estimators share: parameters of the same names, input as a corpus, runs, topics and `transform`."""
+
+    n_topics: int
+    sampler: str
+    sampler_options: dict[str, Any] | None
+    n_chains: int
+    infer_sweeps: int
+    infer_method: str
+    max_seconds: float | None
+    tol: float | None
+    random_state: Any
+    n_jobs: int | None
+    engine: Any
+    progress: bool
+    callbacks: Sequence[Callback] | None
+    model_: TopicModel
+    _supervised: ClassVar[bool] = False
+    _seed: int
+    _learn_alpha: bool
+    _learn_beta: bool
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        # Counts are whole numbers. scikit-learn's only tag that makes its checks send whole numbers is this one.
+        tags.input_tags.categorical = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: without a connection to a cluster, which cannot be written."""
+        state: dict[str, Any] = super().__getstate__()
+        return state if isinstance(state.get("engine"), str | None) else state | {"engine": None}
+
+    def _run(
+        self,
+        jobs: list[Job],
+        alpha: NDArray[np.float64],
+        beta: float,
+        schedule: Schedule,
+        checkpoints: Checkpoints | None = None,
+    ) -> list[list[Run]]:
+        """Run the chains of every job: over the threads if there are several, else with threads inside."""
+        plans = [
+            make_plan(self.sampler, job.corpus, self.n_topics, job.supervise is not None, self.sampler_options)
+            for job in jobs
+        ]
+        engine = None if jobs[0].base is not None else self.engine  # new documents of a fitted model are few
+        with (  # Ctrl-C stops at once while there is nothing to keep: workers come before `Interrupt`
+            nullcontext() if checkpoints is None else checkpoints.locked(),
+            self._pool() as pool, open_workers(engine, pool, remarks(self.progress)) as workers,
+            Interrupt() as interrupt, progress_bar(self.progress) as show,
+        ):  # fmt: skip
+            if workers is not None:
+                for plan in plans:
+                    check_parallel(plan, self.sampler)
+            callbacks = [*show, *(self.callbacks or [])]
+            todo = [(model, number) for model in range(len(jobs)) for number in range(self.n_chains)]
+            seconds = self.max_seconds
+            if seconds is not None:  # a budget of the whole fit: chains that wait for a thread share it
+                seconds = float(seconds) / -(-len(todo) // (pool.n_jobs if workers is None else 1))
+            rules = Rules(self._learn_alpha, self._learn_beta, max_seconds=seconds, tol=self.tol)
+
+            failed = threading.Event()
+
+            def chain(model: int, number: int, inner: Pool) -> Run:
+                job = jobs[model]
+                seed = chain_seed(job.seed, number) if number else job.seed
+                supervision = None if job.supervise is None else job.supervise()
+                settings: tuple[Any, ...] = (plans[model], schedule, self._learn_alpha, self._learn_beta, self.tol)
+                journal, engine = None, None
+                if workers is None:
+                    state = new_state(job.corpus, alpha, beta, seed, job.base)
+                    if supervision is not None:
+                        state.supervision = supervision
+                        supervision.refresh(state, inner)
+                else:
+                    settings += ("in blocks",)  # checkpoints of other engines look different
+                    state = state_without_topics(on_disk(job.corpus), alpha, beta, seed, supervision)
+                if checkpoints is not None:
+                    journal = checkpoints.journal(f"model-{model}-chain-{number}", fingerprint(state, *settings))
+                if workers is not None:
+                    engine = Cluster(state, workers, None if journal is None else journal.folder)
+                told = (callbacks, lambda: interrupt.requested or failed.is_set(), number, model)
+                try:
+                    return run(state, plans[model], schedule, rules, inner, *told, journal, job.watch, engine)
+                except BaseException:
+                    failed.set()  # the others need not go on for hours before it is told
+                    raise
+
+            on_disk = Saved(None if checkpoints is None else Path(checkpoints.folder))
+            if workers is not None:  # one after the other: each has all workers
+                done = [chain(*which, pool) for which in todo]
+            elif len(todo) == 1:
+                done = [chain(0, 0, pool)]
+            else:
+                done = pool.map(lambda which: chain(*which, Pool(1)), todo)
+        if interrupt.requested:
+            fewest = min(result.n_sweeps for result in done)
+            warnings.warn(
+                f"stopped by Ctrl-C after {fewest} of {schedule.n_sweeps} sweeps; the model is what was learned so far",
+                InterruptedFitWarning,
+                stacklevel=3,
+            )
+        return [done[first : first + self.n_chains] for first in range(0, len(done), self.n_chains)]
+
+    def _keep(self, runs: list[Run], schedule: Schedule, watch: Watch | None = None) -> Run:
+        """Take the results of the chains of one model; the best chain, which is returned, becomes `model_`."""
+        best = max(runs, key=lambda result: result.trace.log_joint[-1] if result.trace.log_joint else -np.inf)
+        self.model_ = best.model
+        self.doc_topic_ = best.doc_topic
+        self.doc_topic_prior_ = best.model.alpha
+        self.topic_word_prior_ = best.model.beta
+        self.traces_ = [np.column_stack((result.trace.sweep, result.trace.log_joint)) for result in runs]
+        self.log_joint_ = np.column_stack((best.trace.sweep, best.trace.log_joint))
+        for name in ("validation_traces_", "validation_measure_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if watch is not None:
+            self.validation_traces_ = [np.column_stack((r.trace.sweep, r.trace.held_out)) for r in runs]
+            self.validation_measure_ = watch.measure
+        self.n_sweeps_ = best.n_sweeps
+        self.stopped_ = best.stopped
+        self.n_iter_ = best.n_sweeps
+        self.chains_ = [result.model for result in runs]
+        self._components: NDArray[np.float64] | None = None
+        self.rhat_ = _rhat([result.trace.after(schedule.n_burn_in) for result in runs])
+        return best
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_sweeps_")
+
+    def _parts(self) -> list[tuple[TopicModel, int]]:
+        """The models whose topics stand side by side, with their seeds: one, unless classes have their own."""
+        return [(self.model_, self._seed)]
+
+    @property
+    def components_(self) -> NDArray[np.float64]:
+        """φ (n_topics, n_features); rows sum to 1."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("components_ is there only after fit")
+        if self._components is None:
+            self._components = np.concatenate([model.topic_word() for model, _ in self._parts()])
+        return self._components
+
+    @property
+    def _n_features_out(self) -> int:
+        return sum(model.n_topics for model, _ in self._parts())
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Topic shares θ (n_documents, n_topics) of new documents; rows sum to 1, an empty one is the prior's mean.
+
+        A document's answer depends on its words alone, not on what else is in X.
+        """
+        check_is_fitted(self)
+        corpus = self._corpus(X, reset=False, allow_empty=True)
+        with self._pool() as pool:
+            parts = [
+                infer(model, corpus, self.infer_sweeps, seed, pool, self.infer_method) for model, seed in self._parts()
+            ]
+        return np.concatenate(parts, axis=1)
+
+    def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
+        """The n most probable words of every topic. `vocabulary` names the columns where X did not."""
+        check_is_fitted(self)
+        models = [model for model, _ in self._parts()]
+        if vocabulary is not None:
+            if len(vocabulary) != self.n_features_in_:
+                raise ParameterError("vocabulary", f"has {len(vocabulary)} words, but the model {self.n_features_in_}")
+            names = np.asarray(vocabulary, dtype=object)
+            models = [TopicModel(**{**vars(model), "vocabulary": names}) for model in models]
+        return [words for model in models for words in model.top_words(n)]
+
+    def _corpus(self, X: Any, reset: bool, allow_empty: bool = False, like: Corpus | None = None) -> Corpus:
+        """X as a corpus, checked against what the estimator was fitted on, or is being fitted on: `like`."""
+        if isinstance(X, str | os.PathLike):
+            X = Corpus.load(X)
+        if isinstance(X, Corpus):
+            if X.n_tokens == 0 and not allow_empty:
+                raise CorpusError(f"every document is empty: none of {X.n_documents} has a word of the vocabulary.")
+            if reset:
+                self.n_features_in_ = X.n_words
+                self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+            elif X.n_words != self.n_features_in_:
+                raise CorpusError(f"X has {X.n_words} words, but the model was fitted on {self.n_features_in_}.")
+            else:
+                self._check_vocabulary(X, like)
+            X.check_file()
+            # What is read again and again. Other engines read documents from the folder, and check them.
+            return X.in_memory if like is not None or (reset and self.engine is None) else X
+        if type(X) is np.ndarray and X.dtype == object and X.size and not isinstance(X.flat[0], str):
+            try:
+                X = check_array(X, dtype=np.float64, ensure_all_finite=False)  # numbers stored as objects
+            except ValueError as error:  # what is no number at all stays a TypeError, as scikit-learn wants it
+                raise CorpusError(str(error)) from error
+        corpus = Corpus.from_counts(X, allow_empty=allow_empty)
+        try:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except ValueError as error:  # the number or the names of the columns, in scikit-learn's words
+            raise CorpusError(str(error)) from error
+        if not reset:
+            self._check_vocabulary(corpus, like)
+        return corpus
+
+    def _check_vocabulary(self, corpus: Corpus, like: Corpus | None) -> None:
+        """Raise if the columns are known to be other words than those of the model."""
+        fitted = self._parts()[0][0].vocabulary if like is None else like.vocabulary
+        given = corpus.vocabulary
+        if fitted is None or given is None or (wrong := np.flatnonzero(fitted != given)).size == 0:
+            return
+        w = int(wrong[0])
+        raise CorpusError(f"column {w} is {given[w]!r}, but {fitted[w]!r} in the model's vocabulary.", column=w)
+
+    def _pool(self) -> Pool:
+        if self.n_jobs is not None:
+            check_whole("n_jobs", self.n_jobs, None)
+        return Pool(self.n_jobs)
+
+    def _new_seed(self, checkpoints: Checkpoints | None = None) -> int:
+        try:
+            drawn = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        except (ValueError, TypeError) as error:
+            raise ParameterError("random_state", str(error)) from error
+        # Without a number for a random state, a run that goes on must find the one that it had.
+        fixed = isinstance(self.random_state, numbers.Integral)
+        return drawn if checkpoints is None or fixed else checkpoints.seed(drawn)
+
+    def _check_parameters(self) -> None:
+        for name in ("n_topics", "n_chains", "infer_sweeps"):
+            check_whole(name, getattr(self, name))
+        if self.n_jobs is not None:
+            check_whole("n_jobs", self.n_jobs, None)
+            resolve_n_jobs(self.n_jobs)
+        for name in ("max_seconds", "tol"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, numbers.Real) and float(value) > 0):
+                raise ParameterError(name, f"must be a positive number or None, not {value!r}")
+        if not isinstance(self.callbacks, Sequence | None) or not all(map(callable, self.callbacks or ())):
+            raise ParameterError("callbacks", f"must be a list of functions or None, not {self.callbacks!r}")
+        check_sampler(self.sampler, self._supervised, self.sampler_options)
+        check_method(self.infer_method)
+
+
+def as_pair(validation: Any) -> tuple[Any, Any]:
+    """What a user means by `validation` of a supervised model: documents and labels, or targets."""
+    if not isinstance(validation, tuple | list) or len(validation) != 2:
+        raise ParameterError("validation", f"must be a pair (X, y) or None, not {type(validation).__name__}")
+    return validation[0], validation[1]
+
+
+def as_checkpoints(checkpoint: Any) -> Checkpoints | None:
+    """What a user means by `checkpoint`: a folder, or how often as well."""
+    if checkpoint is None or isinstance(checkpoint, Checkpoints):
+        return checkpoint
+    if not isinstance(checkpoint, str | Path):
+        raise ParameterError("checkpoint", f"must be a folder, Checkpoints(...) or None, not {checkpoint!r}")
+    return Checkpoints(checkpoint)
+
+
+def _rhat(traces: list[list[float]]) -> float:
+    """R-hat of the log joint over the chains; chains that stopped early are compared over the sweeps of all."""
+    shortest = min(map(len, traces))
+    return rhat_ess(np.array([trace[:shortest] for trace in traces]).reshape(len(traces), shortest))["rhat"]
+
+
+def chain_seed(seed: int, number: int, batch: int = 0) -> int:
+    """Seed of chain `number` of a fit, or of a later `batch` of documents, or of model number `batch` of the fit."""
+    return int(bits(new_stream(seed, CHAIN, batch, number)) >> np.uint64(33))

@@ -1,0 +1,436 @@
+"""MedLDA for labels, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
+
+from topoi._disk.schema import TEXT, array_of, instance_of, list_of
+from topoi._disk.store import ModelError
+from topoi.chain.loop import Callback, Run
+from topoi.chain.model import TopicModel
+from topoi.chain.responses import RESPONSES, Response
+from topoi.chain.samples import Watch
+from topoi.corpus import Corpus
+from topoi.errors import ParameterError
+from topoi.estimators._all_or_nothing import all_or_nothing
+from topoi.estimators.base import as_checkpoints, as_pair
+from topoi.estimators.labels import Labels, balance, check_labels, check_mask
+from topoi.estimators.strategies import Problem, check_strategy, couple, split, vote
+from topoi.estimators.supervised import Lesson, SupervisedEstimator, model_seed
+from topoi.estimators.unpredicted import NeverPredictedWarning, predicted
+from topoi.estimators.watch import watch_labels
+from topoi.predict.fold_in import FoldIn
+from topoi.predict.scores import AVERAGES, Reason
+
+# The margin (hinge) or cost (logistic) that suits a corpus grows with its documents' length: a token's pull is that of
+# the whole document over its length. Where few documents have a label, a strong pull would give them topics of their
+# own, which documents without labels, and new ones, never use (docs/supervised.md has measurements).
+PULL_PER_TOKEN = 0.2
+SMALLEST_PULL = 1.0
+# What has no meaning for several models together.
+OF_ONE_MODEL = (
+    "model_", "chains_", "log_joint_", "traces_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "response_",
+    "validation_traces_", "validation_measure_", "_chains", "_seed",
+)  # fmt: skip
+
+
+class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
+    """Max-margin (or logistic) supervised topic model for labels: two, many, or several per document.
+
+    Topics are learned to explain the words *and* to predict the labels. Unless said otherwise all classes share the
+    topics of a document (multi-task learning); the weights of each class say which topics speak for it.
+
+    Parameters
+    ----------
+    n_topics : int, default 20
+        Number of topics K (of each model).
+    strategy : "multitask", "ovr" or "ovo", default "multitask"
+        One model of all classes that share its topics; or a binary model, with topics of its own, for each class
+        against the rest (for each column of an indicator matrix), or for each pair of classes, trained on the documents
+        of the two. Documents without a label take part in every model. Two classes are one model all the same.
+    loss : "hinge" or "logistic", default "hinge"
+        MedLDA, or sLDA's logistic likelihood.
+    cost : float or None, default None
+        c: weight of the labels against the words. None is 1.6 for the hinge loss, and adapts to the documents for the
+        logistic loss, as `margin` does.
+    margin : float or None, default None
+        ℓ, hinge only: by how much a document should be on its label's side. None adapts it to the mean length of the
+        documents and to the share of them that have a label.
+    positive_weight : float or None, default None
+        Weight of the documents that have a label against those that do not, for three classes or more and for an
+        indicator matrix (not for "ovo"). None adapts it to each label, the cube root of how many times rarer it is,
+        for the hinge loss; for the logistic loss, whose probabilities it would shift, it is 1, which treats all alike.
+    class_weight : dict, "balanced" or None, default None
+        Multiplies the cost of documents by their class.
+    weight_prior : float, default 1.0
+        ν: prior precision of the weights.
+    n_gibbs : int, default 2
+        Passes of coordinate Gibbs over the weights per sweep; 0 draws them exactly by Cholesky (slow for large K).
+    infer_sweeps : int, default 3
+        Sweeps over a new document, at most. Few are better: see docs/supervised.md.
+    infer_method : "mean_field" or "gibbs", default "mean_field"
+        Topics of a new document as expected counts, without noise, or by draws (then take 100 sweeps or more).
+    doc_topic_prior, topic_word_prior, sampler, sampler_options, n_sweeps, burn_in, n_samples, n_chains, … :
+        As for `LDA`. Scores are averaged over all samples of all chains; topics shown are the best chain's.
+
+    Attributes
+    ----------
+    classes_ : array
+        Labels (column numbers for an indicator matrix).
+    topic_weights_, topic_weights_std_ : array (n_tasks, n_topics)
+        Mean and spread of the weights over the samples, in units of the margin. One task for two classes, else one per
+        class (per pair of classes for "ovo").
+    estimators_ : list of MedLDAClassifier
+        The binary models of "ovr" (in the order of `classes_`) and "ovo" (pairs (0, 1), (0, 2), …), each a fitted
+        classifier; the classifier itself where one model serves all.
+    components_, doc_topic_, model_, chains_, log_joint_, traces_, rhat_, n_sweeps_, stopped_
+        As for `LDA`.
+
+    Several models: their topics stand side by side, in the order of `estimators_`, in `components_`, `transform` (where
+    the shares of each model sum to 1), `top_words`, and the columns of `topic_weights_`, which are 0 for the topics of
+    other models. `rhat_` is the largest, `n_sweeps_` the fewest. What belongs to one model (`model_`, `chains_`,
+    `log_joint_`, `traces_`, `response_`, the priors; for "ovo" also `doc_topic_` and `explain`) is that of
+    `estimators_[i]`.
+    """
+
+    _fitted: ClassVar = SupervisedEstimator._fitted | {
+        "_labels": instance_of(Labels),
+        "classes_": array_of(),
+        "_fitted_strategy": TEXT,
+        "_several": list_of(instance_of(SupervisedEstimator)),
+    }
+    _several: list[MedLDAClassifier]  # the models, where there are several
+    _fitted_strategy: str  # whatever `strategy` was set to since
+
+    def __init__(
+        self,
+        n_topics: int = 20,
+        *,
+        strategy: str = "multitask",
+        loss: str = "hinge",
+        cost: float | None = None,
+        margin: float | None = None,
+        positive_weight: float | None = None,
+        class_weight: Any = None,
+        weight_prior: float = 1.0,
+        n_gibbs: int = 2,
+        doc_topic_prior: Any = None,
+        topic_word_prior: Any = None,
+        sampler: str = "auto",
+        sampler_options: dict[str, Any] | None = None,
+        n_sweeps: int = 100,
+        burn_in: int | None = None,
+        n_samples: int = 10,
+        n_chains: int = 1,
+        infer_sweeps: int = 3,
+        infer_method: str = "mean_field",
+        max_seconds: float | None = None,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        progress: bool = False,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.strategy = strategy
+        self.loss = loss
+        self.cost = cost
+        self.margin = margin
+        self.positive_weight = positive_weight
+        self.class_weight = class_weight
+        self.weight_prior = weight_prior
+        self.n_gibbs = n_gibbs
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.sampler = sampler
+        self.sampler_options = sampler_options
+        self.n_sweeps = n_sweeps
+        self.burn_in = burn_in
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.infer_sweeps = infer_sweeps
+        self.infer_method = infer_method
+        self.max_seconds = max_seconds
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.progress = progress
+        self.callbacks = callbacks
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self.strategy != "ovo"
+        tags.classifier_tags.poor_score = True  # scikit-learn's checks score on Gaussian blobs, which are no counts
+        return tags
+
+    def fit(
+        self, X: Any, y: Any, unlabelled: Any = None, checkpoint: Any = None, validation: Any = None
+    ) -> MedLDAClassifier:
+        """Learn topics and weights from documents X and labels y.
+
+        y has one label per document (any type), or is an indicator matrix (documents, labels) of 0 and 1. `unlabelled`
+        is a mask of documents whose labels are not known: their words take part, their y is not looked at. `checkpoint`
+        as for `LDA`. `validation`, a pair (X, y), are documents to watch the fit on, which it does not learn from: its
+        accuracy (micro-F1 for an indicator matrix; of every model its own) is in `validation_traces_`.
+        """
+        with all_or_nothing(self):
+            corpus = self._corpus(X, reset=True)
+            self._check_parameters()
+            mask = check_mask(unlabelled, corpus.n_documents)
+            known = check_labels(y, corpus.n_documents, mask)
+            labels = Labels.of(known)
+            targets = labels.targets(known)
+            if mask.any():
+                found = targets
+                targets = np.full((corpus.n_documents, found.shape[1]), np.nan, found.dtype)
+                targets[~mask] = found
+            weight = np.ones_like(targets)
+            weight[~mask] = labels.weights(known, self.class_weight)[:, None]
+            if (
+                not labels.binary
+                and self.strategy != "ovo"
+                and (self.loss == "hinge" or self.positive_weight is not None)
+            ):
+                weight *= balance(targets, self.positive_weight)
+            problems = split(self.strategy, labels, targets, weight)
+            checkpoints = as_checkpoints(checkpoint)
+            seed = self._new_seed(checkpoints)
+            watches = [None] * len(problems) if validation is None else self._watches(validation, corpus, labels, seed)
+            lessons = [self._lesson(*given, corpus) for given in zip(problems, watches, strict=True)]
+            runs = self._learn(lessons, seed, checkpoints)
+            for name in (*OF_ONE_MODEL, "_several"):  # of an earlier fit
+                self.__dict__.pop(name, None)
+            self._labels, self.classes_ = labels, labels.classes
+            self._fitted_strategy = self.strategy
+            if len(problems) == 1:
+                self._adopt(runs[0], lessons[0].response, seed, watches[0])
+            else:
+                self._take(
+                    [
+                        self._model(problem.labels, of_model, lesson, model_seed(seed, number))
+                        for number, (problem, of_model, lesson) in enumerate(zip(problems, runs, lessons, strict=True))
+                    ]
+                )
+            self._warn_of_unpredicted(targets)
+            return self
+
+    def _warn_of_unpredicted(self, targets: NDArray[Any]) -> None:
+        """Warn of classes that some documents have and that are predicted for none."""
+        models = [(model.doc_topic_, model.topic_weights_) for model in self.estimators_]
+        if self._votes:  # predicted by one of its pairs at least
+            seen = np.zeros(len(self.classes_), bool)
+            for one, model in zip(self.estimators_, models, strict=True):
+                seen[np.isin(self.classes_, one.classes_)] |= predicted([model], one._labels)
+        else:
+            seen = predicted(models, self._labels)
+        counts = (targets > 0).sum(0)
+        if self._labels.binary:
+            counts = np.append((targets < 0).sum(0), counts)
+        if len(never := np.flatnonzero(~seen & (counts > 0))):
+            found = NeverPredictedWarning(self.classes_[never].tolist(), counts[never].tolist(), len(targets))
+            warnings.warn(found, stacklevel=3)
+
+    def _lesson(self, problem: Problem, watch: Watch | None, corpus: Corpus) -> Lesson:
+        documents = corpus if problem.rows is None else corpus.take(problem.rows)
+        return Lesson(documents, problem.targets, problem.weight, self._response(documents, problem.targets), watch)
+
+    def _watches(self, validation: Any, corpus: Corpus, labels: Labels, seed: int) -> list[Watch | None]:
+        """For every model a watch on the documents of `validation` that it is about."""
+        X, y = as_pair(validation)
+        documents = self._corpus(X, reset=False, allow_empty=True, like=corpus)
+        targets = labels.targets(labels.check_known(y, documents.n_documents))
+        measure = "micro_f1" if labels.several else "accuracy"
+        watches: list[Watch | None] = []
+        for model, problem in enumerate(split(self.strategy, labels, targets, np.ones_like(targets))):
+            some = documents if problem.rows is None else documents.take(problem.rows)
+            fold_in = FoldIn(self.infer_sweeps, model_seed(seed, model), self.infer_method)
+            watches.append(watch_labels(some, problem.targets, measure, fold_in, AVERAGES[self.loss]))
+        return watches
+
+    def _model(self, labels: Labels, runs: list[Run], lesson: Lesson, seed: int) -> MedLDAClassifier:
+        """A fitted classifier of one of several models."""
+        one = type(self)(**{**self.get_params(deep=False), "strategy": "multitask"})
+        for name in ("n_features_in_", "feature_names_in_"):
+            if name in self.__dict__:
+                setattr(one, name, getattr(self, name))
+        one._labels, one.classes_ = labels, labels.classes
+        one._fitted_strategy = "multitask"
+        one._adopt(runs, lesson.response, seed, lesson.watch)
+        return one
+
+    def _take(self, models: list[MedLDAClassifier]) -> None:
+        """Become the strategy over fitted models."""
+        self._several = models
+        self._components = None
+        self.topic_weights_ = block_diag(*(model.topic_weights_ for model in models))
+        self.topic_weights_std_ = block_diag(*(model.topic_weights_std_ for model in models))
+        self.rhat_ = float(np.max([model.rhat_ for model in models]))
+        self.n_sweeps_ = self.n_iter_ = min(model.n_sweeps_ for model in models)
+        self.stopped_ = next((model.stopped_ for model in models if model.stopped_ != "finished"), "finished")
+
+    def __getattr__(self, name: str) -> Any:
+        """Only for attributes that are not there: say why, where there are several models."""
+        models = self.__dict__.get("_several")
+        if models is None or name not in OF_ONE_MODEL:
+            what = "is there only after fit" if name in ("components_", "estimators_") else "is no attribute"
+            raise AttributeError(f"{name!r} {what} of {type(self).__name__}")
+        strategy = self._fitted_strategy
+        if name == "doc_topic_" and strategy == "ovr":  # for "ovo" a model has seen only some of the documents
+            return np.concatenate([model.doc_topic_ for model in models], axis=1)
+        raise AttributeError(
+            f"{name} belongs to one model, but strategy={strategy!r} has made {len(models)}: see estimators_[i].{name}"
+        )
+
+    @property
+    def estimators_(self) -> list[MedLDAClassifier]:
+        """The models: the binary ones of "ovr" and "ovo", else the classifier itself."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("estimators_ is there only after fit")
+        return self.__dict__.get("_several", [self])
+
+    def _parts(self) -> list[tuple[TopicModel, int]]:
+        return [(model.model_, model._seed) for model in self.estimators_]
+
+    @property
+    def _n_tasks(self) -> int:
+        return 1 if self._labels.binary else len(self.classes_)
+
+    def _check_fitted(self) -> None:
+        if self.classes_.ndim != 1 or not len(self.classes_) or (self.classes_ != self._labels.classes).any():
+            raise ModelError("classes_ must be those of the labels")
+        models = self.__dict__.get("_several")
+        if models is None:
+            super()._check_fitted()
+            return
+        n = len(self.classes_)
+        expected = {"ovr": n, "ovo": n * (n - 1) // 2}.get(self._fitted_strategy)
+        if len(models) != expected or not all(
+            isinstance(one, MedLDAClassifier) and one._labels.binary and one.n_features_in_ == self.n_features_in_
+            for one in models
+        ):
+            raise ModelError(f"{self._fitted_strategy!r} needs {expected} binary models")
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_strategy(self.strategy)
+        if self.loss not in ("hinge", "logistic"):
+            raise ParameterError("loss", f'must be "hinge" or "logistic", not {self.loss!r}')
+        for name in ("margin", "positive_weight"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, numbers.Real) and 0 < float(value) < np.inf):
+                raise ParameterError(name, f"must be a positive number or None, not {value!r}")
+
+    def _response(self, corpus: Corpus, targets: NDArray[Any]) -> Response:
+        settings: dict[str, float] = {} if self.cost is None else {"cost": float(self.cost)}
+        labelled = float(np.mean(~np.isnan(targets[:, 0])))
+        mean_length = corpus.n_tokens / max(int(np.count_nonzero(corpus.doc_lengths)), 1)
+        adapted = max(PULL_PER_TOKEN * labelled * mean_length, SMALLEST_PULL)
+        if self.loss == "hinge":
+            settings["margin"] = adapted if self.margin is None else float(self.margin)
+        else:
+            settings.setdefault("cost", adapted)
+        return RESPONSES[self.loss](**settings)
+
+    def _scores(self, X: Any) -> list[NDArray[np.float64]]:
+        """Scores (samples, documents, tasks) of every model."""
+        check_is_fitted(self)
+        corpus = self._corpus(X, reset=False, allow_empty=True)
+        with self._pool() as pool:
+            return [model._sample_scores(corpus, pool) for model in self.estimators_]
+
+    @property
+    def _votes(self) -> bool:
+        return len(self.estimators_) > 1 and self._fitted_strategy == "ovo"
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores: (n_documents,) for two classes, else (n_documents, n_classes).
+
+        Hinge loss: in units of the margin, averaged over the samples. Logistic loss: the log odds of the averaged
+        probability. For "ovo": the pairs that a class wins, and less than half of a pair for the sum of its scores,
+        which breaks ties (as scikit-learn's `OneVsOneClassifier`).
+        """
+        check_is_fitted(self)
+        average = AVERAGES[self.estimators_[0].response_.name]  # whatever `loss` was set to since
+        scores = np.concatenate([average(samples) for samples in self._scores(X)], axis=1)
+        if self._votes:
+            return vote(scores, len(self.classes_))
+        return scores[:, 0] if self._labels.binary else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels of new documents; an indicator matrix if y was one."""
+        scores = self.decision_function(X)
+        if self._labels.several:
+            return (scores > 0).astype(int)
+        chosen: NDArray[Any] = self.classes_[(scores > 0).astype(int) if self._labels.binary else scores.argmax(1)]
+        return chosen
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of every label (n_documents, n_classes); rows sum to 1 unless several labels may be right.
+
+        Logistic loss: averaged over the posterior samples; for "ovo" those of the pairs are coupled (Wu, Lin & Weng
+        2004). Hinge loss has no probabilities: the share of the samples that vote for a label, with one more vote
+        shared by all labels, so that no label is ever certain.
+        """
+        samples = self._scores(X)
+        n_classes = len(self.classes_)
+        if self.estimators_[0].response_.name == "logistic":  # whatever `loss` was set to since
+            p: NDArray[np.float64] = np.concatenate([expit(scores).mean(0) for scores in samples], axis=1)
+            if self._votes:
+                return couple(p, n_classes)
+        else:
+            n_samples = min(map(len, samples))  # a model that was stopped has fewer
+            scores = np.concatenate([part[:n_samples] for part in samples], axis=2)
+            if self._labels.one_of_many:
+                scores = vote(scores, n_classes) if self._votes else scores
+                votes = (scores.argmax(2)[:, :, None] == np.arange(n_classes)).sum(0)
+            else:
+                votes = (scores > 0).sum(0)
+            p = (votes + 1.0 / (n_classes if self._labels.one_of_many else 2)) / (n_samples + 1.0)
+        if self._labels.binary:
+            return np.column_stack((1.0 - p[:, 0], p[:, 0]))
+        return p / p.sum(1, keepdims=True) if self._labels.one_of_many else p
+
+    def explain(self, X: Any, n_topics: int = 5, n_words: int = 10) -> list[list[Reason]]:
+        """For every document, a `Reason` per label: the topics, and the words through them, for and against it.
+
+        For two classes one reason, for the second. For "ovo" a score is made of votes: ask `estimators_[i]` for a pair.
+        """
+        check_is_fitted(self)
+        if self._votes:
+            raise ParameterError(
+                "strategy",
+                'explain: a score of "ovo" is made of votes of pairs; use estimators_[i].explain for one pair',
+            )
+        corpus = self._corpus(X, reset=False, allow_empty=True)
+        models = self.estimators_
+        if len(models) == 1:
+            return self._reasons(corpus, self.classes_[1:] if self._labels.binary else self.classes_, n_topics, n_words)
+        first = np.cumsum([0, *(model.model_.n_topics for model in models)]).tolist()
+        parts = [
+            model._reasons(corpus, [label], n_topics, n_words, first[number])
+            for number, (model, label) in enumerate(zip(models, self.classes_, strict=True))
+        ]
+        return [[part[d][0] for part in parts] for d in range(corpus.n_documents)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy; for an indicator matrix, the share of documents with all labels right.
+
+        A label that the model does not know is an error. `scoring="accuracy"` of scikit-learn counts it as wrong.
+        """
+        predicted = self.predict(X)
+        return float(
+            accuracy_score(self._labels.check_known(y, len(predicted)), predicted, sample_weight=sample_weight)
+        )

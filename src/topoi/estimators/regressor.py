@@ -1,0 +1,279 @@
+"""MedLDA for numbers, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from topoi._disk.schema import FLAG, array_of, instance_of
+from topoi._disk.store import ModelError
+from topoi.chain.loop import Callback
+from topoi.chain.responses import RESPONSES, Response
+from topoi.chain.samples import Watch
+from topoi.corpus import Corpus
+from topoi.errors import ParameterError
+from topoi.estimators._all_or_nothing import all_or_nothing
+from topoi.estimators.base import as_checkpoints, as_pair
+from topoi.estimators.supervised import Lesson, SupervisedEstimator, model_seed
+from topoi.estimators.watch import watch_targets
+from topoi.predict.fold_in import FoldIn
+from topoi.predict.intervals import N_DRAWS, Noise, held_out_noise, measure_noise, spaced
+from topoi.predict.scores import Reason, score_draws
+
+LARGEST_TARGET = 1e100
+
+
+class MedLDARegressor(RegressorMixin, SupervisedEstimator):
+    """Supervised topic model for numbers: one target or several.
+
+    Targets are standardised inside; predictions are in their own units. A target of NaN says that it is not known.
+
+    Parameters
+    ----------
+    loss : "epsilon_insensitive" or "squared", default "epsilon_insensitive"
+        MedLDA's loss, or sLDA's.
+    cost : float or None, default None
+        c: weight of the targets against the words, in standardised units. None is 8, or 4 for the squared loss.
+    epsilon : float, default 0.001
+        Errors up to ε cost nothing (in standard deviations of the target).
+    held_out : float, default 0.0
+        Share of the documents with targets, up to a half, that a second fit goes without, so that the errors which
+        `predict_interval` and `return_std` are made of are those of new documents. Doubles the time; predictions are
+        those of the first fit, of all documents. 0: errors of training documents, corrected, which are a little small.
+    n_topics, weight_prior, n_gibbs, … : as for `MedLDAClassifier`.
+
+    Attributes
+    ----------
+    noise_std_ : array (n_outputs,)
+        Standard deviation of the targets around the scores that topics and weights do not account for, in the targets'
+        units.
+    topic_weights_, topic_weights_std_, … : as for `MedLDAClassifier`, in standard deviations of the target.
+    """
+
+    _fitted: ClassVar = SupervisedEstimator._fitted | {
+        "_one": FLAG,
+        "_mean": array_of("float64"),
+        "_spread": array_of("float64"),
+        "_noise": instance_of(Noise),
+        "noise_std_": array_of("float64"),
+    }
+
+    def __init__(
+        self,
+        n_topics: int = 20,
+        *,
+        loss: str = "epsilon_insensitive",
+        cost: float | None = None,
+        epsilon: float = 1e-3,
+        held_out: float = 0.0,
+        weight_prior: float = 1.0,
+        n_gibbs: int = 2,
+        doc_topic_prior: Any = None,
+        topic_word_prior: Any = None,
+        sampler: str = "auto",
+        sampler_options: dict[str, Any] | None = None,
+        n_sweeps: int = 100,
+        burn_in: int | None = None,
+        n_samples: int = 10,
+        n_chains: int = 1,
+        infer_sweeps: int = 3,
+        infer_method: str = "mean_field",
+        max_seconds: float | None = None,
+        tol: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        progress: bool = False,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.loss = loss
+        self.cost = cost
+        self.epsilon = epsilon
+        self.held_out = held_out
+        self.weight_prior = weight_prior
+        self.n_gibbs = n_gibbs
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.sampler = sampler
+        self.sampler_options = sampler_options
+        self.n_sweeps = n_sweeps
+        self.burn_in = burn_in
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.infer_sweeps = infer_sweeps
+        self.infer_method = infer_method
+        self.max_seconds = max_seconds
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.progress = progress
+        self.callbacks = callbacks
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.regressor_tags.poor_score = True  # as for the classifier
+        return tags
+
+    def fit(self, X: Any, y: Any, checkpoint: Any = None, validation: Any = None) -> MedLDARegressor:
+        """Learn topics and weights from documents X and targets y, (documents,) or (documents, outputs).
+
+        `checkpoint` as for `LDA`. `validation`, a pair (X, y), are documents to watch the fit on, which it does not
+        learn from: R² on them is in `validation_traces_`.
+        """
+        with all_or_nothing(self):
+            corpus = self._corpus(X, reset=True)
+            self._check_parameters()
+            response = self._response()
+            targets = check_targets(y, corpus.n_documents)
+            self._one = targets.ndim == 1
+            targets = targets.reshape(corpus.n_documents, -1)
+            if np.isnan(targets).all(0).any():
+                raise ParameterError("y", "has an output without a single known target")
+            self._mean = np.nanmean(targets, axis=0)
+            spread = np.nanstd(targets, axis=0)
+            self._spread = np.where(spread > 0, spread, 1.0)
+            targets = (targets - self._mean) / self._spread
+            checkpoints = as_checkpoints(checkpoint)
+            seed = self._new_seed(checkpoints)
+            out = self._to_hold_out(targets)
+            watch = None if validation is None else self._watch(validation, corpus, seed)
+            lessons = [Lesson(corpus, targets, np.ones_like(targets), response, watch)]
+            if len(out):
+                rest = np.setdiff1d(np.arange(corpus.n_documents), out)
+                lessons.append(
+                    Lesson(corpus.take(rest), targets[rest], np.ones((len(rest), targets.shape[1])), response)
+                )
+            runs, *without = self._learn(lessons, seed, checkpoints)
+            self._adopt(runs, response, seed, watch)
+            with self._pool() as pool:
+                if without:
+                    fold_in = FoldIn(self.infer_sweeps, model_seed(seed, 1), self.infer_method)
+                    self._noise = held_out_noise(without[0], corpus.take(out), targets[out], fold_in, pool)
+                else:
+                    self._noise = measure_noise(runs, corpus, targets, self._fold_in, pool)
+            self.noise_std_ = np.sqrt(self._noise.variance) * self._spread
+            return self
+
+    def _watch(self, validation: Any, corpus: Corpus, seed: int) -> Watch:
+        X, y = as_pair(validation)
+        documents = self._corpus(X, reset=False, allow_empty=True, like=corpus)
+        targets = check_targets(y, documents.n_documents).reshape(documents.n_documents, -1)
+        if targets.shape[1] != len(self._mean):
+            raise ParameterError("validation", f"has {targets.shape[1]} outputs, but y has {len(self._mean)}")
+        fold_in = FoldIn(self.infer_sweeps, seed, self.infer_method)
+        return watch_targets(documents, (targets - self._mean) / self._spread, fold_in)
+
+    @property
+    def _n_tasks(self) -> int:
+        return len(self._mean)
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        noise, n = self._noise, self._n_tasks
+        arrays = (self._mean, self._spread, self.noise_std_, noise.variance, noise.scale)
+        if not all(array.shape == (n,) and np.isfinite(array).all() for array in arrays) or (self._one and n != 1):
+            raise ModelError(f"means, spreads and noise must be {n} finite numbers each")
+        if any((array < 0).any() for array in arrays[1:]):
+            raise ModelError("spreads and noise must not be negative")
+        if len(noise.errors) != n or not all(errors.ndim == 1 and len(errors) for errors in noise.errors):
+            raise ModelError("every output needs the errors that its intervals are made of")
+
+    def _to_hold_out(self, targets: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Documents that the second fit goes without; none if there is no second fit."""
+        if not (isinstance(self.held_out, numbers.Real) and 0 <= float(self.held_out) <= 0.5):
+            raise ParameterError("held_out", f"must be a number from 0 to 0.5, not {self.held_out!r}")
+        known = ~np.isnan(targets)
+        labelled = np.flatnonzero(known.any(1))
+        out = spaced(labelled, round(float(self.held_out) * len(labelled)))
+        if self.held_out and not (len(out) and known[out].any(0).all() and np.delete(known, out, 0).any(0).all()):
+            raise ParameterError("held_out", "leaves an output without a known target in one of the parts; use 0")
+        return out
+
+    def _response(self) -> Response:
+        if self.loss not in ("epsilon_insensitive", "squared"):
+            raise ParameterError("loss", f'must be "epsilon_insensitive" or "squared", not {self.loss!r}')
+        settings: dict[str, float] = {} if self.cost is None else {"cost": float(self.cost)}
+        if self.loss == "epsilon_insensitive":
+            if not (isinstance(self.epsilon, numbers.Real) and 0 <= float(self.epsilon) < np.inf):
+                raise ParameterError("epsilon", f"must be a number of at least 0, not {self.epsilon!r}")
+            settings["epsilon"] = float(self.epsilon)
+        return RESPONSES[self.loss](**settings)
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Expected targets of new documents; with `return_std`, also how far the targets may be off (see intervals)."""
+        mean, spread = self._predict(X, return_std)
+        if self._one:
+            return (mean[:, 0], spread[:, 0]) if return_std else mean[:, 0]
+        return (mean, spread) if return_std else mean
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> NDArray[np.float64]:
+        """Bounds (n_documents, 2) or (n_documents, n_outputs, 2) between which the target is with probability `level`.
+
+        The width follows how sure the model is of a document's topics and weights; how wide that must be is taken from
+        its errors on documents held out, or on training documents (`held_out`; see docs/supervised.md).
+        """
+        check_is_fitted(self)
+        if not (isinstance(level, numbers.Real) and 0 < float(level) < 1):
+            raise ParameterError("level", f"must be a number between 0 and 1, not {level!r}")
+        mean, spread = self._predict(X, True)
+        bounds = mean[:, :, None] + spread[:, :, None] * self._noise.bounds(float(level))
+        return bounds[:, 0] if self._one else bounds
+
+    def _predict(self, X: Any, with_spread: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and, if asked for, standard deviation (documents, outputs) in the targets' units."""
+        check_is_fitted(self)
+        corpus = self._corpus(X, reset=False, allow_empty=True)
+        with self._pool() as pool:
+            mean = self._sample_scores(corpus, pool).mean(0) * self._spread + self._mean
+            if not with_spread:
+                return mean, np.empty(0)
+            draws = score_draws(self._chains, corpus, N_DRAWS, self._seed, pool)
+        return mean, self._noise.spread(draws) * self._spread
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions; every target must be known."""
+        predicted = self.predict(X)
+        truth = check_targets(y, len(predicted))
+        if np.isnan(truth).any():
+            row = int(np.flatnonzero(np.isnan(truth).reshape(len(truth), -1).any(1))[0])
+            raise ParameterError("y", f"target {row} is NaN; score only documents whose targets are known")
+        if truth.size != predicted.size:
+            raise ParameterError("y", f"has shape {truth.shape}, but predictions have {predicted.shape}")
+        return float(r2_score(truth.reshape(predicted.shape), predicted, sample_weight=sample_weight))
+
+    def explain(self, X: Any, n_topics: int = 5, n_words: int = 10) -> list[list[Reason]]:
+        """For every document, a `Reason` per output, in standard deviations from the mean target."""
+        check_is_fitted(self)
+        corpus = self._corpus(X, reset=False, allow_empty=True)
+        return self._reasons(corpus, range(len(self._mean)), n_topics, n_words)
+
+
+def check_targets(y: Any, n_documents: int) -> NDArray[np.float64]:
+    """Targets (documents,) or (documents, outputs) as numbers; NaN is one that is not known."""
+    if y is None:
+        raise ParameterError("y", "requires y to be passed, but the target y is None")
+    try:
+        targets = np.asarray(y, np.float64)
+    except (ValueError, TypeError) as error:
+        raise ParameterError("y", f"must be numbers: {error}") from error
+    if targets.ndim not in (1, 2) or len(targets) != n_documents:
+        raise ParameterError("y", f"has shape {targets.shape}, but there are {n_documents} documents")
+    if np.isinf(targets).any():
+        row = int(np.flatnonzero(np.isinf(targets).reshape(n_documents, -1).any(1))[0])
+        raise ParameterError("y", f"target {row} is infinite (inf); use NaN for a target that is not known")
+    if (huge := np.abs(targets) > LARGEST_TARGET).any():
+        row = int(np.flatnonzero(huge.reshape(n_documents, -1).any(1))[0])
+        raise ParameterError(
+            "y", f"target {row} is beyond ±{LARGEST_TARGET:g}, where squares overflow; scale the targets"
+        )
+    return targets

@@ -1,0 +1,162 @@
+"""Fitted estimators in files: their parameters, and what they have learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from topoi._disk import store
+from topoi._disk.schema import FLAG, MAPPING, NUMBER, TEXT, WHOLE, Field, array_of, instance_of, list_of
+from topoi._disk.store import ModelError, Stored
+from topoi.chain import model
+from topoi.chain.model import TopicModel
+from topoi.chain.responses import RESPONSES
+from topoi.estimators.labels import Labels
+from topoi.predict.intervals import Noise
+from topoi.predict.scores import Chain
+
+#: What an estimator is made of.
+PARTS = {
+    **model.CLASSES,
+    "Chain": Stored(Chain, {"model": instance_of(TopicModel), "weights": array_of("float32")}),
+    "Labels": Stored(Labels, {"classes": array_of(), "several": FLAG}),
+    "Noise": Stored(
+        Noise, {"variance": array_of("float64"), "scale": array_of("float64"), "errors": list_of(array_of("float64"))}
+    ),
+    # The settings of a loss are numbers.
+    **{cls.__name__: Stored(cls, {field.name: NUMBER for field in fields(cls)}) for cls in RESPONSES.values()},
+}
+
+
+# The largest numbers that are believed from a file, whoever wrote it: beyond, an answer to one document takes hours, or
+# a fit needs more memory than there is before its first sweep. The sweeps of a fit are not among them: Ctrl-C ends it,
+# and a bar shows how far it is.
+BELIEVED: dict[str, int] = {
+    "n_topics": 100_000,
+    "n_chains": 1_000,
+    "n_samples": 100_000,
+    "n_gibbs": 1_000,
+    "infer_sweeps": 10_000,
+}
+MOST_OF_OPTION = 1_000  # a number of `sampler_options`, as n_mh
+
+
+def check_believed(parameters: Mapping[str, Any]) -> None:
+    """Raise if numbers from a file are beyond what is believed of one."""
+    options = parameters.get("sampler_options")
+    numbers = [(name, parameters.get(name), most) for name, most in BELIEVED.items()]
+    numbers += [(str(name), value, MOST_OF_OPTION) for name, value in (options or {}).items()]
+    for name, value, most in numbers:
+        if isinstance(value, int | float) and not value <= most:
+            raise ModelError(f"{name} is {value!r}; more than {most:,} is not believed from a file")
+
+
+class Savable:
+    """An estimator that can be written to a file and read again."""
+
+    #: Attributes of a fitted estimator that are saved, where it has them, and what they hold.
+    _fitted: ClassVar[dict[str, Field]] = {
+        "n_features_in_": WHOLE,
+        "feature_names_in_": array_of(),
+        "_seed": WHOLE,
+        "_learn_alpha": FLAG,
+        "_learn_beta": FLAG,
+        "model_": instance_of(TopicModel),
+        "chains_": list_of(instance_of(TopicModel)),
+        "doc_topic_": array_of("float32"),
+        "doc_topic_prior_": array_of("float64"),
+        "topic_word_prior_": NUMBER,
+        "log_joint_": array_of("float64"),
+        "traces_": list_of(array_of("float64")),
+        "validation_traces_": list_of(array_of("float64")),
+        "validation_measure_": TEXT,
+        "rhat_": NUMBER,
+        "n_sweeps_": WHOLE,
+        "n_iter_": WHOLE,
+        "stopped_": TEXT,
+    }
+
+    def save(self, path: str | Path, documents: bool = True) -> None:
+        """Write the fitted estimator to one file: safetensors and JSON, nothing that could run, whole or not at all.
+
+        Without `documents` the topic shares of the training documents (`doc_topic_`) are left out, which are most of
+        the file where there are many. Callbacks and the engine are left out, and a random state that is not a number.
+        """
+        check_is_fitted(self)
+        store.save(path, self, known_classes(documents))
+
+    @classmethod
+    def load(cls, path: str | Path, trusted: bool = False) -> Self:
+        """Read an estimator that `save` wrote; anything else is a ModelError, and nothing in the file is run.
+
+        Numbers of parameters that would take hours or all memory (10,001 sweeps over a new document, 100,001 topics)
+        are refused unless the file is `trusted`.
+        """
+        found = store.load(path, known_classes(trusted=trusted))
+        if not isinstance(found, cls):
+            raise ModelError(f"{path}: holds a {type(found).__name__}, not a {cls.__name__}")
+        return found
+
+    def _check_fitted(self) -> None:
+        """Raise unless the parts of a loaded estimator fit together."""
+        for part, _ in self._parts():  # type: ignore[attr-defined]
+            if part.n_words != self.n_features_in_:  # type: ignore[attr-defined]
+                raise ModelError("the model has other words than the estimator")
+        for trace in getattr(self, "validation_traces_", []):
+            if trace.ndim != 2 or trace.shape[1] != 2 or not hasattr(self, "validation_measure_"):
+                raise ModelError("validation_traces_ must be pairs of sweep and score, with the name of the score")
+
+
+class StoredEstimator(Stored):
+    """How an estimator is written."""
+
+    def __init__(self, cls: type[Any], documents: bool = True, trusted: bool = False) -> None:
+        super().__init__(cls, {"parameters": MAPPING, "fitted": MAPPING})
+        self.documents = documents
+        self.trusted = trusted
+
+    def values(self, thing: Any) -> dict[str, Any]:
+        """Parameters and fitted attributes."""
+        parameters = thing.get_params(deep=False) | {"callbacks": None, "engine": None}
+        if not isinstance(thing.random_state, int | np.integer):
+            parameters["random_state"] = None
+        names = [name for name in self.cls._fitted if name in vars(thing) and (self.documents or name != "doc_topic_")]
+        return {"parameters": parameters, "fitted": {name: vars(thing)[name] for name in names}}
+
+    def make(self, values: dict[str, Any]) -> Any:
+        """An estimator with these."""
+        if values["parameters"].get("engine") is not None:  # a file does not say where to connect to
+            raise ModelError(f"{self.cls.__name__} has an engine")
+        thing = self.cls(**values["parameters"])
+        thing._check_parameters()
+        if not self.trusted:
+            try:
+                check_believed(values["parameters"])
+            except ModelError as error:
+                raise ModelError(f"{error}. If you trust whoever wrote it: topoi.load(path, trusted=True)") from error
+        for name, value in values["fitted"].items():
+            if name not in self.cls._fitted:
+                raise ModelError(f"{self.cls.__name__} has no {name!r}")
+            if not self.cls._fitted[name].holds(value):
+                raise ModelError(f"{name} is a {type(value).__name__}, not {self.cls._fitted[name].name}")
+            setattr(thing, name, value)
+        thing._components = None
+        check_is_fitted(thing)
+        thing._check_fitted()
+        return thing
+
+
+def known_classes(documents: bool = True, trusted: bool = False) -> dict[str, Stored]:
+    """Everything that a file may hold: the estimators that have been imported, and their parts."""
+    found, todo = dict(PARTS), [Savable]
+    while todo:
+        cls = todo.pop()
+        todo += cls.__subclasses__()
+        if cls.__module__.startswith("topoi.") and "fit" in vars(cls):
+            found[cls.__name__] = StoredEstimator(cls, documents, trusted)
+    return found

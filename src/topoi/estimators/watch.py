@@ -1,0 +1,93 @@
+"""Documents kept out of a fit, on which the model so far is scored while it runs: how well it does on what is new."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._machine.pool import Pool
+from topoi.chain.diagnostics import document_completion
+from topoi.chain.model import TopicModel
+from topoi.chain.samples import Watch
+from topoi.corpus import Corpus
+from topoi.predict.fold_in import FoldIn
+from topoi.predict.scores import Chain, sample_scores
+
+Scores = NDArray[np.float64]
+
+#: Names of the measures, for people.
+NAMES = {"perplexity": "perplexity", "accuracy": "accuracy", "micro_f1": "micro-F1", "r2": "R²"}
+
+
+def watch_words(corpus: Corpus) -> Watch:
+    """Perplexity of one half of every document given the other (`diagnostics.document_completion`)."""
+    # Only the words that occur, in their order: the same halves are scored, and a table of all words is never made.
+    used, words = np.unique(corpus.words, return_inverse=True)
+    small = Corpus(words.astype(np.int32), corpus.doc_ptr, max(len(used), 1))
+
+    def score(model: TopicModel, weights: NDArray[np.float32], pool: Pool) -> float:
+        if not len(used):
+            return math.nan
+        phi = ((model.word_rows(used, np.float64) + model.beta) * model.scale).T
+        return document_completion(phi, model.alpha, small, pool=pool).perplexity
+
+    return Watch("perplexity", _key(corpus), score)
+
+
+def watch_labels(
+    corpus: Corpus,
+    targets: NDArray[Any],
+    measure: str,
+    fold_in: FoldIn,
+    average: Callable[[Scores], Scores],
+) -> Watch:
+    """Accuracy or micro-F1 of predicted labels; `targets` −1 and +1 (documents, tasks), all known.
+
+    `average` makes one score of those of the samples, as the classifier's predictions do.
+    """
+
+    def score(model: TopicModel, weights: NDArray[np.float32], pool: Pool) -> float:
+        if not len(targets):
+            return math.nan
+        found = average(sample_scores([Chain(model, weights)], corpus, fold_in, pool))
+        right, said = targets > 0, found > 0
+        if measure == "micro_f1":
+            return float(2 * (right & said).sum() / max(right.sum() + said.sum(), 1))
+        if targets.shape[1] == 1:
+            return float((right == said).mean())
+        return float((found.argmax(1) == targets.argmax(1)).mean())
+
+    return Watch(measure, _key(corpus, targets), score)
+
+
+def watch_targets(corpus: Corpus, targets: NDArray[np.float64], fold_in: FoldIn) -> Watch:
+    """R² of predicted numbers, the mean over the outputs; targets (documents, outputs), NaN where one is not known."""
+
+    def score(model: TopicModel, weights: NDArray[np.float32], pool: Pool) -> float:
+        found = sample_scores([Chain(model, weights)], corpus, fold_in, pool).mean(0)
+        return float(np.mean([_r2(true[~np.isnan(true)], said[~np.isnan(true)])
+                              for true, said in zip(targets.T, found.T, strict=True)]))  # fmt: skip
+
+    return Watch("r2", _key(corpus, targets), score)
+
+
+def _r2(true: Scores, said: Scores) -> float:
+    spread = float(((true - true.mean()) ** 2).sum()) if len(true) else 0.0
+    return 1.0 - float(((true - said) ** 2).sum()) / spread if spread > 0 else math.nan
+
+
+def _key(corpus: Corpus, targets: NDArray[Any] | None = None) -> str:
+    """A hash of documents and targets."""
+    digest = hashlib.blake2b(digest_size=16)
+    arrays: list[NDArray[Any]] = [corpus.words, corpus.doc_ptr]
+    if targets is not None:
+        arrays.append(targets)
+    for array in arrays:
+        digest.update(repr((array.dtype.str, array.shape)).encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Topics and scores of new documents."""
