@@ -113,11 +113,25 @@ def test_too_many_tokens_takes_no_memory():
         Corpus.from_counts(X)
 
 
-@pytest.mark.parametrize("form", ["csr", "csc"])
-@pytest.mark.parametrize("index", [-1, 99])
-def test_malformed_sparse(form, index):
-    X = getattr(sparse, f"{form}_array")(TABLE)
+COMPRESSED = [sparse.csr_array, sparse.csc_array, lambda X: sparse.bsr_array(X, blocksize=(1, 1))]
+
+
+@pytest.mark.parametrize("make", COMPRESSED)
+@pytest.mark.parametrize("index", [-1, 99, 10**7])
+def test_malformed_sparse(make, index):
+    X = make(TABLE)
     X.indices[1] = index
+    with pytest.raises(CorpusError, match="well-formed"):
+        Corpus.from_counts(X)
+
+
+@pytest.mark.parametrize("make", COMPRESSED)
+@pytest.mark.parametrize(("place", "pointer"), [(0, 1), (1, -1), (1, 10**7), (-1, 10**7), (slice(1, -1), 10**7)])
+@pytest.mark.parametrize("empty", [False, True])
+def test_pointers_that_lead_elsewhere(make, place, pointer, empty):
+    """SciPy's compiled code would read, and write, whatever is there; its own check trusts a last pointer of 0."""
+    X = make(np.zeros_like(TABLE) if empty else TABLE)
+    X.indptr[place] = pointer
     with pytest.raises(CorpusError, match="well-formed"):
         Corpus.from_counts(X)
 

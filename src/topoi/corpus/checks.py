@@ -254,13 +254,26 @@ def _from_sparse(X: Any) -> Counts:
 
 def _rows_first(X: Any) -> Any:
     """`X` as a CSR array of our own, with its structure checked; it may share the arrays of `X`."""
+    if X.format in ("csr", "csc", "bsr"):
+        _check_pointers(X.indptr, len(X.indices))
     if X.format in ("csr", "csc"):
         # The wrapper forgets what X says of itself: such flags go stale when its arrays are edited.
         wrap = sparse.csr_array if X.format == "csr" else sparse.csc_array
         X = wrap((X.data, X.indices, X.indptr), shape=X.shape, copy=False)
         X.check_format(full_check=True)
         return X.tocsr()
+    if X.format == "bsr":
+        X.check_format(full_check=True)
     return sparse.csr_array(X.astype(np.float64).tocsr())  # float64: duplicates are summed here
+
+
+def _check_pointers(indptr: npt.NDArray[Any], n: int) -> None:
+    """Raise unless rows begin and end where there are cells: SciPy's compiled code reads from there without a check.
+
+    SciPy's own check leaves the pointers out if the last one is 0.
+    """
+    if indptr.ndim != 1 or len(indptr) == 0 or indptr[0] != 0 or indptr[-1] > n or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError(f"index pointers must rise from 0 to at most {n}, the number of indices")
 
 
 def _check_cells(counts: Counts, vocabulary: Vocabulary | None) -> None:
