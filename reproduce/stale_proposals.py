@@ -19,8 +19,8 @@ from reproduce.table import Row, Table
 # The slow, obvious twins that the samplers are tested against.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from exact import stationary
-from naive import Tiny, gibbs, metropolis
+from support.exact import stationary
+from support.naive import Tiny, gibbs, metropolis
 
 Matrix = NDArray[np.float64]
 LDA = Tiny([[0, 0, 1], [1, 0]], alpha=[0.3, 0.7], beta=0.4, n_words=2)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
-from pathlib import Path
 
 # Several tests run at a time, a core each: threads of OpenMP and BLAS beside them would only wait for each other.
 # Set before NumPy is imported; the workers of xdist and the processes that tests start take it from here.
@@ -16,12 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from copies import interpreted
-from labelled import LOSSES, Documents, classifier
-
 import topoi.estimators.base
+from support.copies import interpreted
+from support.corpora import random_counts
+from support.labelled import LOSSES, Documents, classifier
 from topoi.corpus import Corpus
 
 # The same examples on every machine, however busy it is: what a newcomer runs must not depend on luck or load. The
@@ -34,16 +30,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("same")
-
-
-def random_counts(n_documents, n_words, mean_length, seed, n_topics=5):
-    """Counts from LDA itself, some documents empty."""
-    rng = np.random.default_rng(seed)
-    phi = rng.dirichlet(np.full(n_words, 0.1), n_topics)
-    theta = rng.dirichlet(np.full(n_topics, 0.2), n_documents)
-    lengths = rng.poisson(mean_length, n_documents)
-    lengths[:: max(n_documents // 7, 2)] = 0
-    return np.array([rng.multinomial(n, p) for n, p in zip(lengths, theta @ phi, strict=True)])
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,9 @@
 
     python verify/any_input.py [--cases 5000]
 
-The strategies are those of `tests/strategies.py`: counts in every container and dtype, of degenerate shapes and extreme
-values, labels of every kind, settings at their limits. Prints how many were fitted and refused, for each estimator; the
-first case that fails is made as small as possible and shown.
+The strategies are those of `tests/support/strategies.py`: counts in every container and dtype, of degenerate shapes
+and extreme values, labels of every kind, settings at their limits. Prints how many were fitted and refused, for each
+estimator; the first case that fails is made as small as possible and shown.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from hypothesis import HealthCheck, given, settings
-from strategies import Case, cases
-from test_any_input import ESTIMATORS, check_case
+
+from support.any_input import ESTIMATORS, check_case
+from support.strategies import Case, cases
 
 
 def main() -> None:

@@ -28,10 +28,9 @@ from safetensors.numpy import load_file, save_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from labelled import Documents
-from test_saved import JUNK, MAKERS, header_of, nodes, replaced
-
 import topoi
+from support.labelled import Documents
+from support.saved_models import JUNK, MAKERS, header_of, nodes, replaced
 from topoi import LDA, Corpus
 from topoi._disk import store
 from topoi._disk.store import _digest

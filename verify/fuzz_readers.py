@@ -22,8 +22,7 @@ from fuzzing import Fault, Place, Tell, library
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from reader_files import COMPRESS
-
+from support.reader_files import COMPRESS
 from topoi.corpus import Corpus
 from topoi.errors import TopoiError
 from topoi.readers import read_documents
@@ -47,8 +46,9 @@ def seeds() -> dict[str, list[bytes]]:
     """Good files, by format."""
     import pyarrow as pa
     import pyarrow.parquet as pq
-    from reader_files import FILES, TEXTS, as_parquet, jsonl, npz
     from scipy import sparse
+
+    from support.reader_files import FILES, TEXTS, as_parquet, jsonl, npz
 
     def parquet(column: Any, **options: Any) -> bytes:
         file = io.BytesIO()

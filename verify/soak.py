@@ -23,8 +23,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from labelled import Documents
-
+from support.labelled import Documents
 from topoi import LDA, MedLDAClassifier
 
 GROWTH = 8.0  # megabytes

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import naive
 import numpy as np
-from copies import interpreted
-from exact import PROPOSALS, REPEATED, block_matrix, collapsed_makers, stationary
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+
+from support import naive
+from support.copies import interpreted
+from support.exact import PROPOSALS, REPEATED, block_matrix, collapsed_makers, stationary
 
 collapsed = interpreted().SAMPLERS["collapsed"]
 sweep = block_matrix(REPEATED, 0, len(REPEATED.documents), collapsed_makers(collapsed, REPEATED))

@@ -11,5 +11,5 @@ topoi's to fill, a link leads nowhere that topoi would write to or delete: folde
     private     the folder of the compile cache, which nobody else can write to
     safetensors arrays in a file
 
-`tests/test_disk_lint.py` sees to it that no other module does any of this.
+`tests/disk/test_disk_lint.py` sees to it that no other module does any of this.
 """

@@ -43,7 +43,7 @@ class Sampler:
     #: Can move topics under the tilt of responses (supervised models).
     tilts: ClassVar[bool] = False
     #: For inexact samplers: measured total variation between their stationary distribution and the posterior of the
-    #: five-token corpus REPEATED in tests/exact.py, where counts are as small as they get (verify/bias.py).
+    #: five-token corpus REPEATED in tests/support/exact.py, where counts are as small as they get (verify/bias.py).
     bias: ClassVar[float] = 0.0
     #: Options of the constructor that users may set: their choices, or the smallest whole number that they may be.
     options: ClassVar[dict[str, tuple[str, ...] | int]] = {}

@@ -1,0 +1,176 @@
+"""What every sampler must pass. A new sampler is covered by being in the registry."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+
+import numpy as np
+import pytest
+
+from support.checks import cases, check_alias_tables, check_counts, check_transitions, check_word_factor, options
+from support.exact import REPEATED, THREE_TOPICS, chi_square, simulate, visit
+from support.variants import slow_but
+from topoi._machine.pool import Pool
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State, new_state, topic_counts
+
+ALL = sorted(SAMPLERS)
+EXACT = [name for name in ALL if SAMPLERS[name].exact]
+INEXACT = [name for name in ALL if not SAMPLERS[name].exact]
+FIXED = [name for name in ALL if SAMPLERS[name].factor != "collapsed"]
+
+
+def seeded_state(corpus, n_topics=6, seed=3, base=None):
+    alpha = np.linspace(0.05, 0.4, n_topics)
+    return new_state(corpus, alpha, 0.05, seed, base)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_declares_itself(name):
+    sampler = SAMPLERS[name]
+    assert sampler.name == name
+    assert name.isidentifier()
+    assert name == name.lower()
+    assert isinstance(sampler.exact, bool)
+    assert isinstance(sampler.parallel, bool)
+    assert sampler.factor in ("collapsed", "dirichlet", "urn", "delayed")
+    assert sampler.draw in ("gibbs", "mh")
+    assert sampler.parallel == (sampler.factor != "collapsed")
+    assert sampler.cost.startswith("O(")
+    assert any(year in sampler.reference for year in map(str, range(2004, 2027)))
+    assert sampler.__doc__
+    module = sys.modules[sampler.__module__]
+    assert len(module.__doc__) > 300, "say the target, the trick, the cost and where we differ from the paper"
+    assert len(inspect.getsource(module).splitlines()) <= 200
+    assert (sampler.bias > 0) == (not sampler.exact)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_transitions(name, plain_samplers):
+    """Enumeration: the source's transition matrix is its naive twin's and leaves the posterior unchanged."""
+    kind = plain_samplers[name]
+    for tiny in cases(kind).values():
+        for option in options(kind):
+            check_transitions(kind, tiny, **option)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in ALL if SAMPLERS[name].draw == "gibbs"])
+def test_transitions_of_more_states(name, plain_samplers):
+    for option in options(plain_samplers[name]):
+        check_transitions(plain_samplers[name], THREE_TOPICS, **option)
+        check_transitions(plain_samplers[name], REPEATED, together=True, **option)
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_word_factor(name, plain_samplers):
+    for tiny in cases(plain_samplers[name]).values():
+        check_word_factor(plain_samplers[name], tiny)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if SAMPLERS[name].draw == "mh"])
+def test_alias_tables(name, plain_samplers):
+    check_alias_tables(plain_samplers[name])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_counts_of_tiny(name, plain_samplers):
+    for tiny in cases(plain_samplers[name]).values():
+        check_counts(plain_samplers[name], tiny)
+
+
+@pytest.mark.parametrize("with_base", [False, True])
+@pytest.mark.parametrize("name", ALL)
+def test_counts_kept_are_counts_rebuilt(name, with_base, blocks_corpus):
+    base = None
+    if with_base:
+        base = np.random.default_rng(0).integers(0, 3, (blocks_corpus.n_words, 6))
+    state = seeded_state(blocks_corpus, base=base)
+    sampler = SAMPLERS[name](state)
+    for _ in range(4):
+        before = state.z.copy()
+        sampler.sweep()
+        assert (state.z != before).mean() > 0.02
+        assert state.z.max() < 6
+        kept = sampler.kept_counts()
+        if kept is not None:
+            expected = topic_counts(state)[0] + (0 if base is None else base)
+            np.testing.assert_array_equal(kept, expected)
+
+
+# Each of the next two tests runs for every exact sampler and corpus: at 1e-4 each, the family's level is below 0.4 %.
+@pytest.mark.parametrize("tiny", slow_but([REPEATED], [REPEATED, THREE_TOPICS]), ids=["repeated", "three_topics"])
+@pytest.mark.parametrize("name", EXACT)
+def test_compiled_sweep_keeps_the_posterior(name, tiny):
+    """One compiled sweep from exact draws of the posterior gives draws of the posterior, φ drawn anew each time."""
+    posterior = tiny.posterior()
+    start = np.random.default_rng(11).choice(len(posterior), 6000, p=posterior)
+    assert chi_square(start, posterior) > 1e-4
+    assert chi_square(simulate(tiny, name, 6000, seed=12, start=start), posterior) > 1e-4
+
+
+@pytest.mark.parametrize("name", slow_but(["collapsed", "light", "partial"], EXACT))
+def test_compiled_chain_finds_the_posterior(name):
+    """Twenty-five compiled sweeps from one corner end in the posterior."""
+    posterior = REPEATED.posterior()
+    start = np.full(1500, np.argmin(posterior))
+    found = simulate(REPEATED, name, 1500, seed=13, start=start, sweeps=25)
+    assert chi_square(found, posterior) > 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", INEXACT)
+def test_bias_is_as_declared(name):
+    """Total variation of a long compiled run from the posterior, where the counts are as small as they get."""
+    chains, sweeps = 10, 3000
+    posterior = REPEATED.posterior()
+    share = np.zeros((chains, len(posterior)))
+    for chain in range(chains):
+        state_index = [REPEATED.states[chain]]
+        share[chain] = visit(name, state_index[0], seed=chain, sweeps=sweeps)
+    mean = share.mean(0)
+    found = 0.5 * np.abs(mean - posterior).sum()
+    # Total variation is at most half the sum of the standard errors away from its value for endless chains.
+    noise = 0.5 * (share.std(0, ddof=1) / np.sqrt(chains)).sum()
+    assert abs(found - SAMPLERS[name].bias) < 2 * noise, (found, noise)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_same_bytes_for_any_number_of_threads(name, blocks_corpus):
+    results = []
+    for n_jobs in (1, 2, 4):
+        state = seeded_state(blocks_corpus)
+        with Pool(n_jobs) as pool:
+            sampler = SAMPLERS[name](state, pool)
+            for _ in range(3):
+                sampler.sweep()
+        results.append(state.z.tobytes())
+    assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_resumed_is_uninterrupted(name, blocks_corpus):
+    """A sampler made anew from the topics goes on as the one that had been running."""
+    through = seeded_state(blocks_corpus)
+    sampler = SAMPLERS[name](through)
+    for _ in range(2):
+        sampler.sweep()
+    resumed = State(**{**vars(through), "z": through.z.copy()})
+    again = SAMPLERS[name](resumed)
+    for _ in range(2):
+        sampler.sweep()
+        again.sweep()
+    assert through.z.tobytes() == resumed.z.tobytes()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_compiled_is_interpreted(name, small_corpus, plain_samplers):
+    results = []
+    for kind in (SAMPLERS[name], plain_samplers[name]):
+        state = seeded_state(small_corpus)
+        sampler = kind(state)
+        for _ in range(3):
+            sampler.sweep()
+        results.append(state.z.tolist())
+    assert results[0] == results[1]

@@ -1,0 +1,477 @@
+"""Topics under the tilt of responses: exact transitions, the joint chain, same bytes, and mutants of all of it."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+
+import numpy as np
+import pytest
+
+from support.exact import REPEATED, block_matrix
+from support.geweke import ALPHA, LENGTHS, draw_topics, draw_words, z_scores
+from support.geweke import functions as word_functions
+from support.geweke import state_of as geweke_state
+from support.tilted_checks import (
+    COMPILED,
+    check_coordinate,
+    check_design,
+    check_exact,
+    check_response,
+    integral_of,
+    interpreted_core,
+    small_problem,
+)
+from support.tilted_topics import (
+    APART,
+    LONG,
+    N_TASKS,
+    THREE,
+    check_tilted,
+    check_update,
+    check_weights_see_topics,
+    quick_options,
+    supervised_state,
+    supervision_of,
+    tilted_cases,
+    tilted_maker,
+    twin_matrix,
+)
+from support.variants import slow_but
+from topoi._machine.pool import Pool
+from topoi.chain.responses import RESPONSES
+from topoi.chain.responses.supervision import new_supervision
+from topoi.chain.samplers import SAMPLERS, _tilted
+from topoi.chain.samplers._tilted import FLOOR
+from topoi.chain.state import State, topic_counts
+
+TILTING = [name for name in sorted(SAMPLERS) if SAMPLERS[name].tilts]
+LOSSES = sorted(RESPONSES)
+
+
+@pytest.fixture(scope="module")
+def plain_core():
+    return interpreted_core()
+
+
+def test_some_samplers_tilt():
+    assert {"collapsed", "partial"} <= set(TILTING)
+
+
+# ---- Transitions ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sampler", "loss"),
+    slow_but(
+        [(sampler, "hinge") for sampler in TILTING if sampler != "light_med"] + [("partial", loss) for loss in LOSSES],
+        itertools.product(TILTING, LOSSES),
+    ),
+)
+def test_transitions(sampler, loss, plain_core):
+    """Two tasks, an empty and a one-word document, documents with no or half a label."""
+    for tiny, part, option in tilted_cases(SAMPLERS[sampler]):
+        check_tilted(plain_core, sampler, tiny, loss, part, option=option)
+
+
+@pytest.mark.parametrize("sampler", slow_but([name for name in TILTING if name != "light_med"], TILTING))
+def test_documents_of_a_block_are_apart(sampler, plain_core):
+    check_tilted(plain_core, sampler, APART, "hinge", 8, together=True, option=quick_options(SAMPLERS[sampler]))
+
+
+@pytest.mark.parametrize(
+    ("sampler", "part"), slow_but([("partial", 8)], [("collapsed", 1), ("partial", 8), ("polya_urn", 8)])
+)
+def test_transitions_of_three_topics(sampler, part, plain_core):
+    check_tilted(plain_core, sampler, THREE, "hinge", part)
+
+
+@pytest.mark.parametrize("part", [2, 8])
+@pytest.mark.parametrize("sampler", slow_but(["partial"], ["partial", "polya_urn"]))
+def test_transitions_of_longer_parts(sampler, part, plain_core):
+    check_tilted(plain_core, sampler, LONG, "squared", part)
+
+
+@pytest.mark.parametrize("part", [1, 8])
+@pytest.mark.parametrize("sampler", TILTING)
+def test_strong_tilts_are_exact(sampler, part, plain_core):
+    """Tilts beyond what the table can hold: the posterior is still unchanged, whatever was proposed."""
+    option = quick_options(SAMPLERS[sampler])
+    check_tilted(plain_core, sampler, APART, "hinge", part, strength=40.0, twin=False, option=option)
+    if not option:
+        check_tilted(plain_core, sampler, REPEATED, "hinge", part, strength=40.0, twin=False)
+
+
+@pytest.mark.parametrize("common", [-30.0, -400.0])
+def test_common_tilt_does_not_matter(common, plain_core):
+    """What pulls at all topics alike must not push all their tilts to the floor: they would be proposed blindly."""
+    s = supervision_of(plain_core, REPEATED, "squared", part=1)
+    s.kappa[:, 0] = common
+    s.eta[0, :2] = 1.0, 1.02
+    s.eta[1] = 0
+    make, phi = tilted_maker(plain_core, "partial", REPEATED, s)
+    found = block_matrix(REPEATED, 0, 1, make)
+    expected = twin_matrix(SAMPLERS["partial"], REPEATED, 0, s, 1, phi)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+
+
+# ---- Without a tilt: LDA -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("sampler", TILTING)
+def test_no_weight_is_lda(sampler, loss, blocks_corpus):
+    """Cost 0 gives LDA's topics to the byte, by either kernel, from the same streams."""
+    tilted = supervised_state(blocks_corpus, loss, weight=0)
+    plain = State(**{**vars(tilted), "z": tilted.z.copy(), "supervision": None})
+    ours, theirs = SAMPLERS[sampler](tilted), SAMPLERS[sampler](plain)
+    start = plain.z.copy()
+    for _ in range(3):
+        ours.sweep()
+        theirs.sweep()
+        assert tilted.z.tobytes() == plain.z.tobytes()
+    assert (plain.z != start).mean() > 0.05
+    assert not tilted.supervision.omega.any()
+    assert not tilted.supervision.kappa.any()
+    assert tilted.supervision.eta[:, :6].all(), "weights follow their prior"
+
+
+# ---- Same bytes ----------------------------------------------------------------------------------------------------
+
+
+def bytes_of(state):
+    s = state.supervision
+    return [a.tobytes() for a in (state.z, s.eta, s.f, s.kappa, s.omega)]
+
+
+@pytest.mark.parametrize(("loss", "n_gibbs"), [("hinge", 2), ("logistic", 0), ("epsilon_insensitive", 1)])
+@pytest.mark.parametrize("sampler", TILTING)
+def test_same_bytes_for_any_number_of_threads(sampler, loss, n_gibbs, blocks_corpus):
+    results = []
+    for n_jobs in (1, 2, 4):
+        state = supervised_state(blocks_corpus, loss, n_gibbs=n_gibbs)
+        with Pool(n_jobs) as pool:
+            made = SAMPLERS[sampler](state, pool)
+            for _ in range(3):
+                made.sweep()
+        results.append(bytes_of(state))
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("sampler", TILTING)
+def test_resumed_is_uninterrupted(sampler, loss, blocks_corpus):
+    through = supervised_state(blocks_corpus, loss)
+    made = SAMPLERS[sampler](through)
+    for _ in range(2):
+        made.sweep()
+    resumed = State(
+        **{**vars(through), "z": through.z.copy(), "supervision": copy.deepcopy(through.supervision)},
+    )
+    again = SAMPLERS[sampler](resumed)
+    for _ in range(2):
+        made.sweep()
+        again.sweep()
+    assert bytes_of(through) == bytes_of(resumed)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("sampler", TILTING)
+def test_counts_and_acceptance(sampler, loss, blocks_corpus):
+    """Counts kept are counts rebuilt, proposals are accepted for the most part, topics move."""
+    state = supervised_state(blocks_corpus, loss)
+    made = SAMPLERS[sampler](state)
+    for _ in range(4):
+        before = state.z.copy()
+        report = made.sweep()
+        assert (state.z != before).mean() > 0.02
+        assert state.z.max() < 6
+        # A table of all that matters is accepted often; one proposal of three, each blind to two factors, less so.
+        assert (0.3 if made.draw == "gibbs" else 0.03) < report["acceptance"] <= 1
+        kept = made.kept_counts()
+        if kept is not None:
+            np.testing.assert_array_equal(kept, topic_counts(state)[0])
+            np.testing.assert_array_equal(made.n_k[:6], topic_counts(state)[1])
+
+
+@pytest.mark.parametrize(
+    ("sampler", "loss"),
+    slow_but(
+        [("collapsed", "hinge"), ("partial", "hinge")],
+        itertools.product(TILTING, LOSSES),
+    ),
+)
+def test_compiled_is_interpreted(sampler, loss, small_corpus, plain_core):
+    found = []
+    for core in (COMPILED, plain_core):
+        state = supervised_state(small_corpus, loss)
+        state.real = np.float64
+        response = core.responses.RESPONSES[loss](**integral_of(loss).settings[0])
+        state.supervision = core.supervision.Supervision(**{**vars(state.supervision), "response": response})
+        made = core.samplers.SAMPLERS[sampler](state)
+        for _ in range(2):
+            made.sweep()
+        found.append(state)
+    assert found[0].z.tolist() == found[1].z.tolist()
+    # Weights are rounded to float32: a last place or two.
+    np.testing.assert_allclose(found[0].supervision.eta, found[1].supervision.eta, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found[0].supervision.omega, found[1].supervision.omega, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_tasks", [1, 3, 4, 11])
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+def test_table_compiled_is_interpreted(real, n_tasks, plain_core):
+    rng = np.random.default_rng(75)
+    eta = rng.normal(0, 3 / np.sqrt(n_tasks), (n_tasks, 16)).astype(np.float32)
+    linear, b = rng.normal(size=n_tasks).astype(real), rng.gamma(1, 0.4, n_tasks)
+    tables = np.zeros((2, 16), real)
+    block = plain_core.samplers.SAMPLERS["partial"].tilted_block
+    plain = block.__globals__["sweep_tilted"].__wrapped__.__globals__
+    for core, table in zip((vars(_tilted), plain), tables, strict=True):
+        curve = np.zeros(16, real)
+        core["fill_curve"](eta, b, curve)
+        core["fill_tilt"](eta, linear, curve, 16, FLOOR, table)
+    exponent = (eta * (linear[:, None] - 0.5 * b[:, None] * eta)).sum(0)
+    np.testing.assert_allclose(tables[0], np.exp(exponent - exponent.max()), rtol=1e-4)
+    np.testing.assert_allclose(tables[0], tables[1], rtol=4 * np.finfo(real).eps)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("sampler", TILTING)
+def test_update(sampler, loss, plain_core):
+    check_update(plain_core, sampler, REPEATED, loss)
+    check_weights_see_topics(plain_core, sampler, REPEATED, loss)
+
+
+# ---- Geweke's joint test -------------------------------------------------------------------------------------------
+
+N_PRIOR = 3000
+N_CHAIN = 3000
+NU = 0.25
+NOISE = {"squared": 2.0, "logistic": 1.0}  # costs at which the losses are likelihoods
+KNOWN = np.ones((len(LENGTHS), N_TASKS), bool)
+KNOWN[3] = False
+KNOWN[0, 1] = False
+
+
+def shares_of(state):
+    z, ptr = state.z.astype(int), state.corpus.doc_ptr
+    counts = [np.bincount(z[ptr[d] : ptr[d + 1]], minlength=len(ALPHA)) for d in range(len(LENGTHS))]
+    return np.array(counts) / np.maximum(LENGTHS, 1)[:, None]
+
+
+def draw_targets(rng, loss, f):
+    if loss == "squared":
+        y = rng.normal(f, 1 / np.sqrt(NOISE[loss]))
+    else:
+        y = np.where(rng.random(f.shape) < 1 / (1 + np.exp(-f)), 1.0, -1.0)
+    return np.where(KNOWN, y, np.nan)
+
+
+def functions(state, eta, y):
+    """Those of words and topics, and thirty-odd of weights and targets with them."""
+    shares = shares_of(state)
+    f = shares @ eta.T
+    y = np.where(KNOWN, y, 0.0)
+    n_k = np.bincount(state.z, minlength=len(ALPHA))
+    return np.concatenate(
+        [
+            word_functions(state),
+            eta.ravel(),
+            (eta**2).ravel(),
+            [eta[0, 0] * eta[0, 1], eta[0, 1] * eta[0, 2], eta[0] @ eta[1], eta[1, 0] * eta[1, 2]],
+            eta[0] * n_k,
+            y[[0, 2, 4], 0],
+            y[4] * eta[:, 1],
+            y.sum(0),
+            (y * f).sum(0),
+            y[:, 0] @ shares,
+            (f**2).sum(0),
+            [(y**3).sum(), y[4, 0] * y[4, 1], y[0, 0] * y[4, 0], (y**2 * f**2).sum(), np.tanh(f * y).sum()],
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def prior_draws():
+    """By loss: draws from the model."""
+    rng = np.random.default_rng(71)
+    out = {loss: [] for loss in NOISE}
+    for _ in range(N_PRIOR):
+        z = draw_topics(rng)
+        state = geweke_state(draw_words(rng, z), z, 0, 0)
+        eta = rng.normal(0, 1 / np.sqrt(NU), (N_TASKS, len(ALPHA)))
+        for loss, rows in out.items():
+            rows.append(functions(state, eta, draw_targets(rng, loss, shares_of(state) @ eta.T)))
+    return {loss: np.array(rows) for loss, rows in out.items()}
+
+
+def successive(sampler, loss, part, n_gibbs, n, seed, nu=NU):
+    """Alternate: one sweep (topics, auxiliary variables, weights), then new words and targets for them."""
+    rng = np.random.default_rng(seed)
+    z = draw_topics(rng)
+    response = RESPONSES[loss](cost=NOISE[loss])
+    s = new_supervision(response, np.where(KNOWN, 1.0, np.nan), len(ALPHA), nu=nu, n_gibbs=n_gibbs, part=part)
+    k = len(ALPHA)
+    s.eta[:, :k] = rng.normal(0, 1 / np.sqrt(NU), (N_TASKS, k))
+    out = []
+    with Pool(1) as pool:
+        for sweep in range(n):
+            state = geweke_state(draw_words(rng, z), z, seed, sweep)
+            s.f[:] = shares_of(state) @ s.eta[:, :k].T.astype(float)
+            s.y[:] = draw_targets(rng, loss, s.f)
+            # The old auxiliary variables belong to the old targets. A step number that no sweep uses.
+            s.draw_auxiliary(state, 10**9 + sweep, pool)
+            state.supervision = s
+            SAMPLERS[sampler](state, pool).sweep()
+            out.append(functions(state, s.eta[:, :k].astype(float), s.y))
+            z = state.z.astype(int)
+    return np.array(out)
+
+
+# For some 70 functions in eight chains: with batch means of 60 batches, a right program fails for less than 2 % of all
+# choices of the seeds.
+LIMIT = 4.5
+
+
+CHAINS = [("squared", 1, 0), ("squared", 8, 2), ("logistic", 1, 2), ("logistic", 8, 1)]
+
+
+@pytest.mark.parametrize(
+    ("sampler", "loss", "part", "n_gibbs"),
+    slow_but(
+        [("collapsed", "logistic", 1, 2), ("partial", "squared", 8, 2)],
+        [(name, *chain) for name in TILTING if SAMPLERS[name].exact for chain in CHAINS],
+    ),
+)
+def test_geweke(sampler, loss, part, n_gibbs, prior_draws):
+    scores = z_scores(prior_draws[loss], successive(sampler, loss, part, n_gibbs, N_CHAIN, seed=72))
+    scores = scores[np.isfinite(scores)]
+    assert len(scores) >= 60
+    assert np.abs(scores).max() < LIMIT, np.round(scores, 1)
+
+
+@pytest.mark.slow
+def test_geweke_sees_a_wrong_prior(prior_draws):
+    """Its power: a prior precision of the weights off by a half is noticed."""
+    scores = z_scores(prior_draws["squared"], successive("partial", "squared", 8, 2, N_CHAIN, seed=73, nu=NU * 1.5))
+    assert np.nanmax(np.abs(scores)) > 5
+
+
+# ---- Mutants -------------------------------------------------------------------------------------------------------
+
+T, W, R, L = (
+    "topoi.chain.samplers._tilted",
+    "topoi.chain.responses.weights",
+    "topoi.chain.responses",
+    "topoi._machine.lanes",
+)
+
+
+@functools.cache
+def tilt(sampler="partial", loss="hinge", part=8, tiny=REPEATED, **options):
+    return lambda core: check_tilted(core, sampler, tiny, loss, part, **options)
+
+
+@functools.cache
+def response(name):
+    return lambda core: check_response(core, name, n=300, weights=(0.5,))
+
+
+@functools.cache
+def update(sampler="partial", loss="hinge"):
+    return lambda core: check_update(core, sampler, REPEATED, loss)
+
+
+def weights_see_topics(core):
+    check_weights_see_topics(core, "partial", REPEATED, "hinge")
+
+
+def coordinate(core):
+    check_coordinate(core, 2)
+
+
+def exact(core):
+    check_exact(core, n=400)
+
+
+def design(core):
+    check_design(core, small_problem()[0])
+
+
+# name: (check that must fail, module, old text, new text)
+MUTANTS = {
+    "correction dropped": (tilt(), T, "if log_ratio >= 0.0 or uniform", "if True or uniform"),
+    "correction without the table": (tilt(), T, " + math.log(tilt[old] / tilt[new])", ""),
+    "table's ratio upside down": (tilt(), T, "math.log(tilt[old] / tilt[new])", "math.log(tilt[new] / tilt[old])"),
+    "wrong sign of ω": (tilt(), T, "(a[task] - b[task] * (m[task]", "(a[task] + b[task] * (m[task]"),
+    "wrong sign of ω in the table": (
+        tilt(), T, "= a[task] - b[task] * linear[task]", "= a[task] + b[task] * linear[task]"),
+    "token not left out of the scores": (tilt(), T, "m[task] + 0.5 * change", "m[task] + 1.5 * change"),
+    "table with its own part": (tilt(), T, "            linear[task] -= eta_t[k, task]\n", "            pass\n"),
+    "scores not updated": (
+        tilt(), T, "        m[task] += np.float64(eta_t[t, task]) - eta_t[s, task]\n", "        pass\n"),
+    "one token's table scaled up": (
+        tilt(part=1), T, "(1.0 if inside == 1 else n / (n - inside))", "n / (n - inside)"),
+    "larger part's table not scaled up": (
+        tilt(), T, "(1.0 if inside == 1 else n / (n - inside))", "1.0"),
+    "ω over N, not N²": (tilt(), T, "omega[task] / (np.float64(n) * n)", "omega[task] / n"),
+    "square of the weight forgotten": (tilt(), T, "    add_weighted_squares(eta, (0.5 * b).astype(curve.dtype), curve)\n", ""),
+    "tilt left over for a document without a label": (
+        tilt("collapsed", tiny=APART, together=True), T, "                tilt[k] = 1.0\n", ""),
+    "live scale without the tilt": (
+        tilt("collapsed"), T, "tilted_scale[new] = scale[new] * tilt[new]", "tilted_scale[new] = scale[new]"),
+    "live count not taken off": (
+        update("collapsed"), T, "                    table[w, old] -= one\n", ""),
+    "label of the first task overlooked": (
+        tilt(), T, "(n_tasks):\n        labelled = ", "(1, n_tasks):\n        labelled = "),
+    "hinge: κ without the margin": (response("hinge"), f"{R}.hinge", "sign * (c + w * margin)", "sign * (c + w)"),
+    "hinge: shape c": (
+        response("hinge"), f"{R}.hinge", "sign * f[d, task])), c * c)", "sign * f[d, task])), c)"),
+    "hinge: label forgotten": (response("hinge"), f"{R}.hinge", "margin - np.float64(sign * f[d", "margin - np.float64(f[d"),
+    "ε-insensitive: c for c², as printed": (
+        response("epsilon_insensitive"), f"{R}.epsilon_insensitive",
+        "a = min(c * c * inverse_gaussian", "a = min(c * inverse_gaussian"),
+    "ε-insensitive: edges swapped": (
+        response("epsilon_insensitive"), f"{R}.epsilon_insensitive",
+        "(target - epsilon) * a + (target + epsilon) * b", "(target + epsilon) * a + (target - epsilon) * b"),
+    "logistic: κ without the half": (response("logistic"), f"{R}.logistic", "0.5 * c * sign", "c * sign"),
+    "logistic: weight forgotten": (
+        response("logistic"), f"{R}.logistic", "polya_gamma(stream, c, np", "polya_gamma(stream, cost, np"),
+    "squared: weight forgotten": (
+        response("squared"), f"{R}.squared", "self.cost * weight[rows]", "self.cost * (weight[rows] > 0)"),
+    "coordinate: own part not removed": (coordinate, L, "(f[d] - old * x)", "f[d]"),
+    "coordinate: scores not kept": (coordinate, W, "            spread(start[k], start[k + 1], doc, share, f, change)\n", ""),
+    "coordinate: variance for deviation": (
+        coordinate, W, "normal(streams[task]) / math.sqrt(precision[task])", "normal(streams[task]) / precision[task]"),
+    "coordinate: prior forgotten": (coordinate, W, "                precision[task] = nu\n", "                precision[task] = 1e-9\n"),
+    "exact: factor not transposed": (exact, W, 'lower=True, trans="T")', "lower=True)"),
+    "exact: prior twice": (exact, W, "nu * np.eye(n_topics)", "2 * nu * np.eye(n_topics)"),
+    "design: share by the wrong length": (
+        design, "topoi.chain.counts.shares", "share[at[k] - 1] /= hi - lo", "share[at[k] - 1] /= hi - lo + 1"),
+    "design: place not advanced": (
+        design, "topoi.chain.counts.shares", "                share[at[k]] = 0.0\n", "                share[at[k]] = 1.0\n"),
+    "update: auxiliary variables of the old weights": (
+        update(), "topoi.chain.responses.supervision", "        self.draw_auxiliary(state, 2 * state.sweep + 1, pool)\n", ""),
+    "update: scores of the old weights": (
+        update(), "topoi.chain.responses.supervision", "        fill_scores(design or design_of(state, pool), self.eta, self.f, pool)\n", ""),
+    "update: scores of the old topics": (
+        weights_see_topics, "topoi.chain.responses.supervision", "        fill_scores(design, self.eta, self.f, pool)\n", ""),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # a bug may divide by zero
+@pytest.mark.parametrize("mutant", sorted(MUTANTS))
+def test_mutant_is_caught(mutant):
+    check, module, old, new = MUTANTS[mutant]
+    core = interpreted_core({module: [(old, new)]})
+    with pytest.raises((AssertionError, IndexError, ZeroDivisionError, ValueError)):
+        check(core)
+
+
+@pytest.mark.slow
+def test_unchanged_source_passes(plain_core):
+    """The same checks pass without a mutant: what catches them is the bug, not the check."""
+    for check in {check for check, *_ in MUTANTS.values()}:
+        check(plain_core)

@@ -1,0 +1,109 @@
+"""What the figures of reproduce/ are made of: samplers and formulas of their own, checked without data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from reproduce import fast_bound, fast_histogram, stale_proposals, urn_limit, urn_t_example
+from reproduce.chains import seconds_by_part
+from reproduce.harness import figures
+from reproduce.scalar_dense import ScalarDense
+from reproduce.speedups import exponent
+from support.exact import REPEATED, chi_square, simulate
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import new_state
+
+
+@pytest.fixture
+def state(blocks_corpus):
+    state = new_state(blocks_corpus, np.full(12, 0.1), 0.05, seed=3)
+    sampler = SAMPLERS["collapsed"](state)
+    for _ in range(20):
+        sampler.sweep()
+    return state
+
+
+def test_every_figure_says_what_it_is():
+    for name, figure in figures("reproduce").items():
+        assert figure.measure.__module__ == f"reproduce.{name}"
+        assert figure.claim
+        assert figure.title
+        assert all(text.endswith(".") for text in (figure.claim, *figure.settings))
+        assert figure.seeds[0] >= 1
+        assert figure.seeds[1] >= figure.seeds[0]
+
+
+def test_scalar_dense_keeps_the_posterior(monkeypatch):
+    """One sweep from exact draws gives exact draws; level 1e-4, as for the samplers of topoi."""
+    monkeypatch.setitem(SAMPLERS, "scalar_dense", ScalarDense)
+    posterior = REPEATED.posterior()
+    start = np.random.default_rng(21).choice(len(posterior), 6000, p=posterior)
+    found = simulate(REPEATED, "scalar_dense", 6000, seed=22, start=start)
+    assert (found != start).mean() > 0.3
+    assert chi_square(found, posterior) > 1e-4
+
+
+def test_histogram_check_finds_a_wrong_draw(state):
+    """Right draws pass and draws with another prior do not: the check can fail."""
+    rng = np.random.default_rng(4)
+    n_wk, n_k = fast_histogram.topic_counts(state)
+    right = [fast_histogram.draw_token(state, i, n_wk, n_k, rng) for i in range(0, 200, 5)]
+    assert np.nanmin(right) > 1e-6  # of 120
+    probability = np.array([0.5, 0.3, 0.2])
+    assert fast_histogram.chi_square(rng.multinomial(1000, [0.5, 0.3, 0.2]), probability) > 1e-4
+    assert fast_histogram.chi_square(rng.multinomial(1000, [0.4, 0.3, 0.3]), probability) < 1e-4
+
+
+def test_bounds_are_bounds(state):
+    ratios = fast_bound.mean_ratios(state, np.arange(0, state.corpus.n_tokens, 37))
+    assert (ratios >= 1 - 1e-12).all()
+    assert (np.diff(ratios) < 1e-9).all()
+    np.testing.assert_allclose(ratios[:, -1], 1)
+
+
+def test_distance_of_urn_and_dirichlet():
+    """By enumeration as by drawing both."""
+    rng = np.random.default_rng(0)
+    mean, others = 3.0, 7.0
+    x, y = rng.poisson(mean, 400_000), rng.poisson(others, 400_000)
+    phi = (x / np.maximum(x + y, 1))[x + y > 0]
+    # scipy's statistic for draws with ties takes both sides of every step.
+    assert urn_limit.distance(mean, others) == pytest.approx(
+        stats.kstest(phi, "beta", (mean, others)).statistic, abs=0.004
+    )
+    np.testing.assert_allclose(
+        urn_limit.urn_law(mean, others), [(phi <= t + 1e-12).mean() for t in urn_limit.GRID], atol=0.004
+    )
+
+
+def test_stale_proposals_are_those_of_the_proof():
+    """Distances on the same corpus from an enumeration that shares no code with it."""
+    sweeps = stale_proposals.lda_sweeps()
+    expected = {"Gibbs": 0, "document, of the other tokens": 0, "document, with the token itself": 0.18699,
+                "word, frozen for a sweep": 0.17590, "cycle of both (LightLDA)": 0.03653}  # fmt: skip
+    for name, distance in expected.items():
+        matrix, posterior = sweeps[name][1]()
+        found = 0.5 * np.abs(stale_proposals.stationary(matrix) - posterior).sum()
+        assert found == pytest.approx(distance, abs=1e-5)
+
+
+@pytest.mark.parametrize("sampler", urn_t_example.SAMPLERS)
+def test_chains_of_the_appendix(sampler):
+    """Both have the same stationary distribution, t with 4 degrees of freedom (at ρ = 0.5, where both are quick)."""
+    z = urn_t_example.chain(sampler, 0.5, 40_000, np.random.default_rng(5))[::20]
+    assert stats.kstest(z[:, 0], "t", (4,)).pvalue > 1e-4
+
+
+def test_parts_of_a_sweep(state):
+    before = state.z.copy()
+    fixed, topics = seconds_by_part(state, "polya_urn", 2)
+    assert fixed > 0
+    assert topics > 0
+    np.testing.assert_array_equal(state.z, before)  # the chain itself does not move
+
+
+def test_exponent():
+    x = np.array([1, 10, 100])
+    assert exponent(x, 3 * x**1.5) == pytest.approx(1.5)

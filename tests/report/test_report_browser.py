@@ -1,0 +1,337 @@
+"""The report in a real browser: it opens from disk, answers to mouse and keyboard, fits a phone, and is quick.
+
+Needs Chromium (Debian: apt-get install chromium) and Playwright for Python (pip install 'topoi[browser]'), which drives
+it; no browser is downloaded. CHROMIUM names another binary.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+from support.labelled import WORDS, quick, quick_regressor
+from topoi import LDA, Corpus
+from topoi.report import write_report
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
+CHROMIUM = os.environ.get("CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None
+)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium, or set CHROMIUM")
+
+EVIL = "</script><script>alert(1)</script>"
+NAMES = np.array(["art", EVIL, "cars", "חתולים", "earth <b>"])
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 375, "height": 740}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--headless", "--disable-gpu"]
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        sync_api.expect.set_options(timeout=30_000)  # as for clicks: a machine may be busy
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a page from disk and read all of it; whatever it complains of is a failure."""
+    complaints = []
+    contexts = []
+
+    def go(path, viewport=DESKTOP, before=None, **more):
+        context = browser.new_context(viewport=viewport, reduced_motion="reduce", offline=True, **more)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
+        page.on(
+            "request", lambda request: request.url.startswith("file:") or complaints.append(f"fetched {request.url}")
+        )
+        if before is not None:
+            before(page)
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def scroll_through(page):
+    for section in page.query_selector_all("main > section"):
+        if section.is_visible():
+            section.scroll_into_view_if_needed()
+            page.wait_for_timeout(30)
+    for body in page.query_selector_all("main > section:not([hidden]) [id$=-body]"):
+        body.wait_for_selector(":scope > *", state="attached")
+
+
+@pytest.fixture(scope="module")
+def labelled_page(train, test, tmp_path_factory):
+    """Five labels, three chains, texts with markup and text from right to left."""
+    words = [*WORDS[:-2], "<i>w</i>", "שלום"]
+    corpus = Corpus.from_counts(train.X, words)
+    model = quick(n_topics=8, n_chains=2, n_sweeps=40).fit(corpus, NAMES[train.many])
+    X = test.X[:60].copy()
+    X[2] = 0
+    texts = [f"{EVIL} {d} " + " ".join(word for w, word in enumerate(words) for _ in range(X[d, w])) for d in range(60)]
+    path = tmp_path_factory.mktemp("report") / "a report #1.html"
+    write_report(
+        path, model, X=X, y=NAMES[test.many[:60]], texts=texts, held_out=True, title=EVIL,
+        held_out_trace={"accuracy": [[10, 0.4], [20, 0.6], [40, 0.7]]},
+    )  # fmt: skip
+    return path
+
+
+def chosen(page):
+    return int(page.get_attribute("#map svg", "aria-activedescendant").removeprefix("topic-"))
+
+
+def test_opens_and_shows_text_as_text(visit, labelled_page):
+    page = visit(labelled_page)
+    scroll_through(page)
+    assert page.title() == EVIL
+    assert page.inner_text("h1") == EVIL
+    assert page.locator(".disc").count() == 8
+    assert page.locator(".words li").count() == 30
+    assert EVIL in page.inner_text(".confusion")
+    assert EVIL in page.inner_text(".doc .text >> nth=0")
+    assert page.locator("nav a").all_inner_texts() == [
+        "Topics", "Labels", "Documents", "Scores", "Convergence", "Settings"
+    ]  # fmt: skip
+    assert "held out" in page.inner_text("#scores-lead")
+    assert page.locator("#convergence-body .curve").count() == 3  # two chains and a held-out score
+    assert "R-hat" in page.inner_text("#convergence-body")
+    assert "None of its words is known" in page.locator(".doc").nth(2).inner_text()
+
+
+def test_a_click_on_a_topic_chooses_it_everywhere(visit, labelled_page):
+    page = visit(labelled_page)
+    scroll_through(page)
+    page.locator("#map").scroll_into_view_if_needed()
+    # One that no other disc lies on.
+    k = page.evaluate(
+        "[...document.querySelectorAll('.disc:not([aria-selected])')].find(disc => {"
+        " const b = disc.getBoundingClientRect();"
+        " return document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2) === disc; }).id.slice(6)"
+    )
+    page.click(f"#topic-{k}")
+    k = int(k)
+    assert chosen(page) == k
+    assert page.input_value("#topic-select") == str(k)
+    assert f"Topic {k} " in page.inner_text("#chosen")
+    assert page.get_attribute("tr.on", "data-topic") == str(k)
+    assert f"Topic {k} " in page.inner_text(".weights-side h3")
+    # And from a document: a word of its text, and its chip, by keyboard.
+    word = page.locator(f'.doc .w:not([data-topic="{k}"])').first
+    word.click()
+    assert chosen(page) == int(word.get_attribute("data-topic")) != k
+    k = chosen(page)
+    chip = page.locator(f'.doc .chip:not([data-topic="{k}"])').first
+    other = int(chip.get_attribute("data-topic"))
+    chip.focus()
+    page.keyboard.press("Enter")
+    assert chosen(page) == other
+    assert page.locator(f'.doc [data-topic="{other}"].on').count() > 0
+
+
+def test_keys(visit, labelled_page):
+    """Tab reaches the map, arrows move between topics, the slider answers to arrows, and focus can be seen."""
+    page = visit(labelled_page)
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('#map') !== null"):
+            break
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "listbox"
+    outline = (
+        "getComputedStyle(document.activeElement).outlineStyle + getComputedStyle(document.activeElement).outlineWidth"
+    )
+    assert page.evaluate(outline) == "solid2px"
+    shares = [option.split("(")[1] for option in page.locator("#topic-select option").all_inner_texts()]
+    first = chosen(page)
+    assert len(shares) == 8
+    page.keyboard.press("ArrowRight")
+    second = chosen(page)
+    assert second != first
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert chosen(page) == first
+    page.keyboard.press("End")
+    assert page.is_disabled("#next")
+    page.keyboard.press("Home")
+    assert chosen(page) == first
+
+    page.focus("#relevance")
+    words = page.locator(".words .word").all_inner_texts()
+    assert page.inner_text("#lambda") == "0.60"
+    for _ in range(12):
+        page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#lambda") == "0.00"
+    assert page.locator(".words .word").all_inner_texts() != words
+    page.keyboard.press("End")
+    assert page.inner_text("#lambda") == "1.00"
+    here = [float(text.replace(",", "")) for text in page.locator(".words .figure").all_inner_texts()]
+    assert here == sorted(here, reverse=True)
+
+
+def test_search(visit, labelled_page, test):
+    page = visit(labelled_page)
+    scroll_through(page)
+    assert page.locator(".doc").count() == 20
+    page.fill("#search", "cars")
+    sync_api.expect(page.locator("#documents-body .status")).to_have_text(re.compile("documents?$"))
+    wanted = page.inner_text("#documents-body .status")
+    shown = page.locator(".doc").all_inner_texts()
+    assert 0 < len(shown) <= 20
+    assert int(wanted.split()[0]) >= (test.many[:60] == 2).sum() - (test.many[2] == 2)
+    assert all("cars" in text for text in shown)
+    page.fill("#search", "nothing has this")
+    sync_api.expect(page.locator(".doc")).to_have_count(0)
+    page.fill("#search", "")
+    sync_api.expect(page.locator(".doc")).to_have_count(20)
+    page.click("#documents-body .more")
+    assert page.locator(".doc").count() == 40
+    page.select_option("#of-label", "wrong")
+    for verdict in page.locator(".verdict").all_inner_texts():
+        assert verdict.startswith("✗ predicted")
+    page.select_option("#of-label", "")
+    page.check("#of-topic")
+    page.locator(".doc summary").first.click()
+    sync_api.expect(page.locator(".doc .reason")).to_have_count(3)
+    assert page.locator(f'.doc >> nth=0 >> [data-topic="{chosen(page)}"]').count() > 0
+
+
+def test_topics_are_found_by_a_word(visit, labelled_page):
+    page = visit(labelled_page)
+    word = page.locator(".words .word").first.inner_text()
+    page.fill("#find", word)
+    n = page.locator("#topic-select option").count()
+    assert page.inner_text("#found") == ("1 topic" if n == 1 else f"{n} topics")
+    assert page.locator(".disc:not(.dim)").count() == n
+    page.fill("#find", "")
+    assert page.locator(".disc.dim").count() == 0
+    page.fill("#find", "שלו")
+    assert 0 < page.locator("#topic-select option").count() <= 8
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone(visit, labelled_page, scheme):
+    page = visit(labelled_page, PHONE, color_scheme=scheme, has_touch=True, is_mobile=True)
+    scroll_through(page)
+    page.locator(".doc summary").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    page.evaluate("scrollTo(500, 0)")
+    assert page.evaluate("scrollX") == 0
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 22, 24)"
+    assert dark == (scheme == "dark")
+
+
+def test_names_on_the_map_do_not_overlap(visit, labelled_page):
+    page = visit(labelled_page)
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('.names text')].map(e => { const b = e.getBBox(); "
+        "return [b.x, b.x + b.width, b.y + 2, b.y + b.height - 2]; })"
+    )
+    assert len(boxes) >= 5
+    for i, a in enumerate(boxes):
+        for b in boxes[:i]:
+            assert a[1] <= b[0] or a[0] >= b[1] or a[3] <= b[2] or a[2] >= b[3]
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 3])
+def test_few_topics_and_no_vocabulary(visit, tmp_path, n_topics):
+    X = [[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 3, 2], [0, 0, 0, 0]]
+    model = LDA(n_topics, n_sweeps=6, n_samples=2, random_state=0).fit(X)
+    write_report(tmp_path / "report.html", model, X=X)
+    page = visit(tmp_path / "report.html")
+    scroll_through(page)
+    assert page.locator(".disc").count() == n_topics
+    places = page.evaluate(
+        "[...document.querySelectorAll('.disc')].map(e => ['cx', 'cy', 'r'].map(a => +e.getAttribute(a)))"
+    )
+    assert np.isfinite(places).all()
+    assert set(page.locator(".words .word").all_inner_texts()) <= set("0123")
+    assert page.locator(".doc").count() == 4
+    assert page.locator("nav a").all_inner_texts() == ["Topics", "Documents", "Convergence", "Settings"]
+
+
+@pytest.mark.parametrize("kind", ["two", "several", "numbers", "ovr", "ovo"])
+def test_every_kind_of_model(visit, train, test, tmp_path, kind):
+    if kind == "numbers":
+        model = quick_regressor()
+    else:
+        model = quick(strategy=kind if kind.startswith("ov") else "multitask")
+    label = "many" if kind.startswith("ov") else kind
+    model.fit(Corpus.from_counts(train.X, WORDS), getattr(train, label))
+    write_report(tmp_path / "report.html", model, X=test.X[:30], y=getattr(test, label)[:30])
+    page = visit(tmp_path / "report.html")
+    scroll_through(page)
+    n_models = {"ovr": 5, "ovo": 10}.get(kind, 1)
+    assert page.locator(".disc").count() == 4 * n_models
+    # Of several models, the heat map is that of the chosen topic's.
+    assert page.locator("table.heat tbody tr").count() == 4
+    n_tasks = {"several": 5, "numbers": 2}.get(kind, 1)
+    assert page.locator("table.heat tbody tr >> nth=0 >> td").count() == n_tasks
+    page.locator("table.heat .column").first.click()
+    assert page.locator("table.heat [aria-sort]").count() == 1
+    last = page.locator("#topic-select option").last.get_attribute("value")
+    page.select_option("#topic-select", last)
+    assert page.get_attribute("tr.on", "data-topic") == last
+    page.locator(".doc summary").first.click()
+    sync_api.expect(page.locator(".doc .reason")).to_have_count({"several": 3, "numbers": 2, "ovr": 3}.get(kind, 1))
+    assert page.locator("#scores-body .mark").count() == (60 if kind == "numbers" else 0)
+    assert "was not said" in page.inner_text("#scores-lead")
+
+
+def test_a_thousand_topics(visit, tmp_path):
+    """A second is enough to open the page, and less to answer to a key, the slider and a search; the page is small.
+
+    Time is that of the page's thread, which other programs on the machine do not lengthen.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.poisson(np.outer(rng.gamma(2.0, 1.0, 400), rng.gamma(0.3, 0.25, 4000)))
+    model = LDA(1000, n_sweeps=3, n_samples=2, infer_sweeps=2, random_state=0).fit(X)
+    path = tmp_path / "report.html"
+    write_report(path, model, X=X[:40])
+    assert path.stat().st_size < 3_000_000
+    page = visit(tmp_path / "report.html", before=start_clock)
+    opened = spent(page)
+    assert page.locator(".disc").count() == 1000
+    before = chosen(page)
+    page.focus("#map svg")
+    for act in (
+        lambda: page.keyboard.press("ArrowRight"),
+        lambda: page.evaluate(
+            "() => { const slider = document.querySelector('#relevance'); slider.value = 0.2;"
+            " slider.dispatchEvent(new Event('input')); }"
+        ),
+        lambda: page.fill("#find", "1"),
+    ):
+        start = spent(page)
+        act()
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+        assert spent(page) - start < 0.5
+    assert opened < 1.0
+    assert chosen(page) != before
+    scroll_through(page)
+
+
+def start_clock(page):
+    page.clock_session = page.context.new_cdp_session(page)
+    page.clock_session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+
+def spent(page):
+    """Seconds that the page's main thread has worked."""
+    metrics = page.clock_session.send("Performance.getMetrics")["metrics"]
+    return next(entry["value"] for entry in metrics if entry["name"] == "TaskDuration")

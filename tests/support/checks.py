@@ -1,0 +1,167 @@
+"""Checks that hold for a sampler or raise AssertionError: used on the real samplers and on mutants of them.
+
+`kind` is a sampler class of an interpreted copy of topoi (see copies.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from support import naive
+from support.exact import (
+    CASES,
+    FEW,
+    PROPOSALS,
+    STALE,
+    block_matrix,
+    collapsed_makers,
+    fixed_sampler,
+    state_of,
+)
+from topoi._machine.rng import TOPICS, new_stream
+
+TOLERANCE = 1e-12
+
+
+def cases(kind):
+    if kind.draw == "gibbs":
+        return CASES
+    return {"stale": STALE} if kind.name == "alias" else {"proposals": PROPOSALS}
+
+
+def options(kind):
+    """Ways in which a sampler can be built that change its draws."""
+    if "composition" in kind.options:
+        alone = [{"n_mh": 1, "composition": composition} for composition in kind.options["composition"]]
+        return [*alone, {"n_mh": 2, "composition": "cycle"}] if kind.exact else alone
+    if kind.draw == "mh":
+        return [{"n_mh": 1}]
+    if "dense_share" in kind.options:  # dense rows only for words that are in all topics; for all words
+        if "dense_up_to" not in kind.options:
+            return [{"dense_share": 1}, {"dense_share": 1000}]
+        return [{"dense_up_to": 256}, {"dense_up_to": 0, "dense_share": 1}]
+    if kind.factor == "dirichlet":
+        return [{"dense_up_to": 256}, {"dense_up_to": 0}]
+    if kind.factor == "urn":
+        return [{"look_up": 4}, {"look_up": 0}]
+    return [{}]
+
+
+def check_transitions(kind, tiny, together=False, **option):
+    """The sampler's own source, on every path: equal to the naive twin, and the posterior unchanged."""
+    fixed = kind.factor != "collapsed"
+    # Several φ for the z-step given φ: an urn may draw an empty row for one of them.
+    for seed in range(3 if fixed else 1):
+        if fixed:
+            sampler, make = fixed_sampler(kind, tiny, seed, **option)
+            phi = sampler.word_factor()
+        else:
+            make, phi = collapsed_makers(kind, tiny, **option), None
+        sweep = np.eye(len(tiny.states))
+        for d, words in enumerate(tiny.documents):
+            if kind.name == "light_published" and len(words) != 1:
+                continue  # its two tokens have too many paths
+            matrix = block_matrix(tiny, d, d + 1, make)
+            np.testing.assert_allclose(matrix.sum(1), 1, rtol=0, atol=TOLERANCE)
+            twin = naive_matrix(kind, tiny, d, phi, option)
+            np.testing.assert_allclose(matrix, twin, rtol=0, atol=TOLERANCE)
+            sweep = sweep @ matrix
+        if together or tiny is FEW:  # all documents in one block: what one leaves behind must not reach the next
+            np.testing.assert_allclose(block_matrix(tiny, 0, len(tiny.documents), make), sweep, rtol=0, atol=TOLERANCE)
+        if kind.exact or fixed:
+            posterior = tiny.posterior(phi)
+            assert np.abs(posterior @ sweep - posterior).max() < TOLERANCE
+
+
+def naive_matrix(kind, tiny, d, phi, option):
+    if kind.draw == "gibbs":
+        return naive.gibbs_matrix(tiny, d, phi)
+    if kind.name == "light":
+        return naive.light_matrix(tiny, d)
+    if kind.name == "light_med":
+        return naive.light_med_matrix(tiny, d, **option)
+    if kind.name == "light_med_published":
+        return naive.published_matrix(tiny, d, kind.name, **option)
+    assert kind.name in ("alias", "light_published"), f"write a naive twin for {kind.name} in tests/support/naive.py"
+    return naive.published_matrix(tiny, d, kind.name)
+
+
+def check_counts(kind, tiny):
+    """The counts that a sampler keeps are those that its topics have."""
+    for option in options(kind):
+        rng = np.random.default_rng(5)
+        state = state_of(kind, tiny, rng.integers(0, tiny.n_topics, len(tiny.tokens)))
+        sampler = kind(state, **option)
+        for sweep in range(6):
+            sampler.begin()
+            sampler.block(0, len(tiny.documents), new_stream(3, TOPICS, sweep))
+            kept = sampler.kept_counts()
+            if kept is not None:
+                np.testing.assert_array_equal(kept, tiny.counts(tuple(state.z))[1])
+
+
+def check_word_factor(kind, tiny, n=2000):
+    """φ given the topics follows its distribution: each entry's marginal, by Kolmogorov–Smirnov or χ²."""
+    for z in (tiny.states[len(tiny.states) // 3], tiny.states[0]):  # the second leaves all topics but one empty
+        check_word_factor_at(kind, tiny, z, n)
+
+
+def check_word_factor_at(kind, tiny, z, n):
+    _, n_wk, n_k = tiny.counts(z)
+    draws = []
+    state = state_of(kind, tiny, z)
+    sampler = kind(state)
+    for sweep in range(n):
+        state.sweep = sweep
+        sampler.begin()
+        draws.append(sampler.word_factor())
+    draws = np.array(draws)
+    if kind.factor == "delayed":
+        expected = (n_wk + tiny.beta) / (n_k + tiny.n_words * tiny.beta)
+        np.testing.assert_allclose(draws, np.broadcast_to(expected, draws.shape), rtol=1e-12)
+        return
+    # 1e-4 for all entries together: a right sampler fails once in ten thousand choices of the seed.
+    level = 1e-4 / n_wk.size
+    for w in range(tiny.n_words):
+        for k in range(tiny.n_topics):
+            a = n_wk[w, k] + tiny.beta
+            b = n_k[k] + tiny.n_words * tiny.beta - a
+            if kind.factor == "dirichlet":
+                assert stats.kstest(draws[:, w, k], stats.beta(a, b).cdf).pvalue > level, (w, k)
+            else:
+                # The urn: c_wk = 0 exactly when φ_wk = 0; given any count in the topic, φ_wk is the share of c_wk.
+                zeros = int((draws[:, w, k] == 0).sum())
+                assert stats.binomtest(zeros, n, np.exp(-a)).pvalue > level / 2, (w, k)
+                rng = np.random.default_rng(w * 100 + k)
+                c, rest = rng.poisson(a, 20000), rng.poisson(b, 20000)
+                share = c / np.maximum(c + rest, 1)
+                # Shares are discrete: rounded, lest 3 · (1/9) and 3/9 count as different values.
+                assert stats.ks_2samp(draws[:, w, k].round(9), share.round(9)).pvalue > level / 2, (w, k)
+
+
+def check_alias_tables(kind):
+    """An alias table gives every entry its weight."""
+    scopes = [base.__init__.__globals__ for base in kind.__mro__ if base is not object]
+    tables = next(t for scope in scopes if (t := scope.get("new_tables") or scope.get("alpha_table")))
+    make_alias = tables.__globals__["make_alias"]
+    rng = np.random.default_rng(9)
+    for n in range(1, 9):
+        weight = rng.dirichlet(np.full(n, 0.3)) * 7.0
+        keep, other = np.zeros(n), np.zeros(n, np.int32)
+        make_alias(weight, weight.sum(), keep, other)
+        found = keep.copy()
+        np.add.at(found, other, 1 - keep)
+        np.testing.assert_allclose(found / n, weight / weight.sum(), rtol=0, atol=TOLERANCE)
+
+
+def check_all(kind):
+    """Every check that runs without the compiler."""
+    for tiny in cases(kind).values():
+        check_counts(kind, tiny)
+        for option in options(kind):
+            check_transitions(kind, tiny, **option)
+        if kind.factor != "collapsed":
+            check_word_factor(kind, tiny)
+    if kind.draw == "mh":
+        check_alias_tables(kind)

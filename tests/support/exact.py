@@ -1,0 +1,122 @@
+"""Transition matrices of the real samplers, by running their source on every path."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from scipy import stats
+
+from support.naive import Tiny
+from support.oracle import paths
+from topoi.chain.samplers import SAMPLERS
+from topoi.chain.state import State
+from topoi.corpus import Corpus
+
+# Asymmetric α, repeated words, an empty document, a document of one word, a word that never occurs.
+REPEATED = Tiny([[0, 0, 1], [], [1, 0]], alpha=[0.3, 0.7], beta=0.4, n_words=3)
+THREE_TOPICS = Tiny([[0, 2], [1], [], [0, 0]], alpha=[0.2, 0.5, 1.1], beta=0.3, n_words=3)
+# Proposals branch far more than Gibbs steps: fewer tokens.
+PROPOSALS = Tiny([[0, 1], [0], [], [1]], alpha=[0.3, 0.7], beta=0.4, n_words=2)
+STALE = Tiny([[0, 0], [0, 1], [], [1]], alpha=[0.3, 0.7], beta=0.4, n_words=3)
+# THREE_TOPICS has 243 states: FEW, with 27, is met by the plain run.
+FEW = Tiny([[0, 2], [], [0]], alpha=[0.2, 0.5, 1.1], beta=0.3, n_words=3)
+CASES = {"repeated": REPEATED, "few": FEW}
+
+
+@functools.cache
+def corpus_of(tiny):
+    words = np.array([w for words in tiny.documents for w in words], np.int32)
+    doc_ptr = np.cumsum([0] + [len(words) for words in tiny.documents])
+    return Corpus(words, doc_ptr.astype(np.int64), tiny.n_words)
+
+
+def state_class(kind):
+    """The State of the copy of topoi that `kind` belongs to."""
+    return kind.sweep.__globals__["State"]
+
+
+def state_of(kind, tiny, z, seed=0, real=np.float64):
+    return state_class(kind)(
+        corpus_of(tiny), tiny.alpha.astype(float), tiny.beta, np.array(z, np.uint16), seed, 0, None, real
+    )
+
+
+def block_matrix(tiny, first, last, make):
+    """Transition matrix of the sampler's block of documents first … last − 1. make(z): a sampler after `begin`."""
+    matrix = np.zeros((len(tiny.states),) * 2)
+    for a, z in enumerate(tiny.states):
+        sampler = make(z)
+
+        def run(oracle, z=z, sampler=sampler):
+            fresh = make(z) if sampler.factor == "collapsed" else sampler
+            fresh.state.z[:] = z
+            fresh.block(first, last, oracle)
+            return tuple(int(k) for k in fresh.state.z)
+
+        for probability, result in paths(run):
+            matrix[a, tiny.index[result]] += probability
+    return matrix
+
+
+def collapsed_makers(kind, tiny, **options):
+    """Make a sampler of class `kind` at topics z, ready for a block."""
+
+    def make(z):
+        sampler = kind(state_of(kind, tiny, z), **options)
+        sampler.begin()
+        return sampler
+
+    return make
+
+
+def fixed_sampler(kind, tiny, seed, **options):
+    """A sampler with a word factor made at some topics, and a maker that goes on with this factor."""
+    rng = np.random.default_rng(seed)
+    sampler = kind(state_of(kind, tiny, rng.integers(0, tiny.n_topics, len(tiny.tokens)), seed), **options)
+    sampler.begin()
+    return sampler, lambda z: sampler
+
+
+def stationary(matrix):
+    values, vectors = np.linalg.eig(matrix.T)
+    v = np.real(vectors[:, np.argmax(np.real(values))])
+    return v / v.sum()
+
+
+def simulate(tiny, name, n, seed, start=None, sweeps=1, **options):
+    """Index of the state after `sweeps` compiled sweeps, for n independent runs from `start` (an index each)."""
+    out = np.zeros(n, int)
+    corpus = corpus_of(tiny)
+    for r in range(n):
+        z = np.array(tiny.states[start[r]], np.uint16)
+        state = State(corpus, tiny.alpha.astype(float), tiny.beta, z, seed, r * sweeps, None, np.float32)
+        sampler = SAMPLERS[name](state, **options)
+        for _ in range(sweeps):
+            sampler.sweep()
+        out[r] = tiny.index[tuple(int(k) for k in z)]
+    return out
+
+
+def chi_square(found, probability):
+    """p-value of the counts of found states; states expected less than five times are put together."""
+    n = len(found)
+    observed = np.bincount(found, minlength=len(probability))
+    common = probability * n >= 5
+    f_obs = np.append(observed[common], observed[~common].sum())
+    f_exp = np.append(probability[common] * n, probability[~common].sum() * n)
+    if f_exp[-1] < 1:
+        f_obs, f_exp = f_obs[:-1], f_exp[:-1] * f_obs[:-1].sum() / f_exp[:-1].sum()
+    return stats.chisquare(f_obs, f_exp).pvalue
+
+
+def visit(name, z, seed, sweeps):
+    """Share of the sweeps that a compiled chain spends in every state."""
+    z = np.array(z, np.uint16)
+    state = State(corpus_of(REPEATED), REPEATED.alpha.astype(float), REPEATED.beta, z, seed)
+    sampler = SAMPLERS[name](state)
+    visits = np.zeros(len(REPEATED.states))
+    for _ in range(sweeps):
+        sampler.sweep()
+        visits[REPEATED.index[tuple(int(k) for k in z)]] += 1
+    return visits / sweeps

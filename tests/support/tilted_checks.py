@@ -1,0 +1,359 @@
+"""Checks of responses and weights, used on topoi itself, on its interpreted copy, and on mutants of that copy.
+
+A *core* is a bundle of topoi's modules: `COMPILED`, or `interpreted_core(edits)`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+from scipy import integrate, stats
+
+from support import polya_gamma_law
+from support.copies import interpreted
+from topoi._machine.pool import Pool
+from topoi._machine.rng import WEIGHTS, new_stream, normal
+from topoi._machine.simd import pad
+from topoi.chain.state import new_state
+from topoi.corpus import Corpus
+
+MODULES = {
+    "samplers": "topoi.chain.samplers",
+    "state": "topoi.chain.state",
+    "corpus": "topoi.corpus",
+    "responses": "topoi.chain.responses",
+    "supervision": "topoi.chain.responses.supervision",
+    "weights": "topoi.chain.responses.weights",
+    "design": "topoi.chain.counts.shares",
+}
+COMPILED = SimpleNamespace(**{name: importlib.import_module(module) for name, module in MODULES.items()})
+NEVER = 1e-4  # level of a family of statistical tests: a right program fails once in ten thousand choices of the seed
+
+
+def interpreted_core(edits=None):
+    """A core without the compiler, with `edits` (see copies.py)."""
+    found = {}
+
+    def names():
+        for name, module in MODULES.items():
+            yield module
+            found[name] = sys.modules[module]  # imported by now, and still the copy
+
+    interpreted(edits, names())
+    return SimpleNamespace(**found)
+
+
+# ---- Responses -----------------------------------------------------------------------------------------------------
+
+
+def half_line(zeta, c, log_joint):
+    """log ∫ (2πλ)^−½ exp(log_joint(λ)) dλ, where log_joint is −(λ + cζ)²/(2λ): its peak is at λ = c|ζ|.
+
+    With λ = s² the singularity at 0 is gone and the integrand is about a Gaussian of width ½ around √(c|ζ|).
+    """
+    peak = np.sqrt(c * abs(zeta))
+    height = -2.0 * c * max(zeta, 0.0)
+
+    def integrand(s):
+        return np.sqrt(2.0 / np.pi) * np.exp(log_joint(s * s) - height)
+
+    value = sum(
+        integrate.quad(integrand, lo, hi, epsabs=1e-8, epsrel=1e-8, limit=500)[0]
+        for lo, hi in [(1e-6, max(peak, 1e-3)), (max(peak, 1e-3), peak + 10.0)]
+    )
+    return np.log(value) + height
+
+
+class HingeIntegral:
+    """With ζ = ℓ − y f and ω = c²/λ,  −(λ + cζ)²/(2λ) = κ f − ½ω f² − λ/2 − cℓ − ½ωℓ²  for  κ = y (c + ωℓ)."""
+
+    settings = ({"cost": 1.6, "margin": 4.0}, {"cost": 0.3, "margin": 1.0}, {"cost": 5.0, "margin": 0.25})
+    targets = (-1.0, 1.0)
+    scores = (-6.0, -1.3, -0.2, 0.3, 0.9, 7.0)
+
+    def log_integral(self, r, c, y, f):
+        def log_joint(x):
+            omega = c * c / x
+            kappa = y * (c + omega * r.margin)
+            return kappa * f - 0.5 * omega * f * f - x / 2 - c * r.margin - 0.5 * omega * r.margin**2
+
+        return half_line(r.margin - y * f, c, log_joint)
+
+    def on_the_edge(self, r):
+        return [(y, y * r.margin) for y in self.targets]
+
+    def check_kappa(self, r, c, y, f, kappa, omega):
+        np.testing.assert_allclose(kappa, y * (c + omega * r.margin), rtol=1e-12)
+
+    def laws(self, r, c, y, f, kappa, omega):
+        """Draws and the cdf that they must follow. SciPy's invgauss(μ/s, scale=s) has mean μ and shape s."""
+        return [(omega, stats.invgauss(1 / (c * abs(r.margin - y * f)), scale=c * c).cdf)]
+
+    def log_conditional(self, r, c, y, f, x):
+        """log density of ω from the integrand (λ = c²/ω, dλ = c²/ω² dω), up to a constant."""
+        kappa = y * (c + x * r.margin)
+        return kappa * f - 0.5 * x * f * f - c * c / x / 2 - 0.5 * x * r.margin**2 - 1.5 * np.log(x)
+
+
+class EpsilonInsensitiveIntegral:
+    """Two hinges, ζ₁ = y − ε − f with a = 1/λ₁ and ζ₂ = f − y − ε with b = 1/λ₂; their terms ±c f cancel."""
+
+    settings = ({"cost": 1.6, "epsilon": 0.5}, {"cost": 0.7, "epsilon": 2.0}, {"cost": 6.0, "epsilon": 0.125})
+    targets = (-1.3, 0.0, 2.2)
+    scores = (-4.0, -1.0, 0.1, 0.6, 3.0)
+
+    def log_integral(self, r, c, y, f):
+        def one(edge, sign):
+            # −(λ + cζ)²/(2λ) with ζ = sign·(edge − f): linear and square in f, and the rest, which is free of f.
+            def log_joint(x):
+                omega = c * c / x
+                kappa = sign * c + omega * edge
+                return kappa * f - 0.5 * omega * f * f - x / 2 - sign * c * edge - 0.5 * omega * edge**2
+
+            return half_line(sign * (edge - f), c, log_joint)
+
+        return one(y - r.epsilon, 1.0) + one(y + r.epsilon, -1.0)
+
+    def on_the_edge(self, r):
+        return [(y, y + sign * r.epsilon) for y in self.targets for sign in (-1, 1)]
+
+    def parts(self, r, c, y, kappa, omega):
+        difference = (kappa - y * omega) / (r.epsilon * c * c)  # b − a
+        both = omega / (c * c)
+        return 0.5 * (both - difference), 0.5 * (both + difference)
+
+    def check_kappa(self, r, c, y, f, kappa, omega):
+        a, b = self.parts(r, c, y, kappa, omega)
+        assert min(a.min(), b.min()) > -1e-9 * np.max(omega), "κ is between (y − ε) ω and (y + ε) ω"
+
+    def laws(self, r, c, y, f, kappa, omega):
+        a, b = self.parts(r, c, y, kappa, omega)
+        return [
+            (a, stats.invgauss(1 / (c * abs(y - f - r.epsilon))).cdf),
+            (b, stats.invgauss(1 / (c * abs(y - f + r.epsilon))).cdf),
+            # Independent, so the sum of their values of the cdf has the triangular distribution on (0, 2).
+            (
+                stats.invgauss(1 / (c * abs(y - f - r.epsilon))).cdf(a)
+                + stats.invgauss(1 / (c * abs(y - f + r.epsilon))).cdf(b),
+                stats.triang(0.5, scale=2.0).cdf,
+            ),
+        ]
+
+    def log_conditional(self, r, c, y, f, x):
+        """log density of a; b's is the same with −ε."""
+        return c * c * x * ((y - r.epsilon) * f - 0.5 * f * f - 0.5 * (y - r.epsilon) ** 2) - 0.5 / x - 1.5 * np.log(x)
+
+
+class LogisticIntegral:
+    """ψ = 2^−c exp(c y f/2) cosh(f/2)^−c, and cosh(f/2)^−c = E exp(−ω f²/2) for ω ~ PG(c, 0)."""
+
+    settings = ({"cost": 0.5}, {"cost": 1.0}, {"cost": 6.0})
+    targets = (-1.0, 1.0)
+    scores = (-5.0, -0.7, 0.0, 0.4, 3.0)
+
+    def log_integral(self, r, c, y, f):
+        # PG(c, 0) is Σ_k g_k / (2π²(k − ½)²) with g_k ~ Gamma(c): the expectation is a product over k.
+        x, last = (f / (2 * np.pi)) ** 2, 10**5
+        rest = x / last  # Σ_{k > last} log(1 + x/(k − ½)²)
+        log_mean = -c * (np.log1p(x / (np.arange(last) + 0.5) ** 2).sum() + rest)
+        if c <= 1:  # by quadrature as well, where the density's series does not cancel
+
+            def integrand(t):  # ω = e^t
+                omega = np.exp(t)
+                return np.exp(-0.5 * omega * f * f) * polya_gamma_law.pdf(omega, c, 0.0) * omega
+
+            middle = np.log(c / 4)
+            halves = [(middle - 12, middle), (middle, middle + 6)]
+            by_quadrature = sum(integrate.quad(integrand, *half, epsrel=1e-10, limit=400)[0] for half in halves)
+            np.testing.assert_allclose(np.log(by_quadrature), log_mean, rtol=0, atol=1e-7)
+        return 0.5 * c * y * f + log_mean
+
+    def on_the_edge(self, r):
+        return [(y, 0.0) for y in self.targets]
+
+    def check_kappa(self, r, c, y, f, kappa, omega):
+        np.testing.assert_allclose(kappa, c * y / 2, rtol=1e-12)
+
+    def laws(self, r, c, y, f, kappa, omega):
+        return [(omega, lambda x: polya_gamma_law.cdf(x, c, f))]
+
+    log_conditional = None  # ∝ exp(−½ω f²) PG(ω | c, 0), which is what PG(c, f) is defined to be
+
+
+class SquaredIntegral:
+    """Nothing is integrated: −c (y − f)²/2 = c y f − c f²/2 − c y²/2."""
+
+    settings = ({"cost": 0.5}, {"cost": 4.0})
+    targets = (-2.0, 0.3)
+    scores = (-3.0, 0.0, 0.3, 2.0)
+
+    def log_integral(self, r, c, y, f):
+        return c * y * f - 0.5 * c * f * f
+
+    def on_the_edge(self, r):
+        return [(y, y) for y in self.targets]
+
+    def check_kappa(self, r, c, y, f, kappa, omega):
+        np.testing.assert_allclose(omega, c, rtol=1e-12)
+        np.testing.assert_allclose(kappa, c * y, rtol=1e-12)
+
+    def laws(self, r, c, y, f, kappa, omega):
+        return []
+
+    log_conditional = None
+
+
+INTEGRALS = {
+    "hinge": HingeIntegral(),
+    "epsilon_insensitive": EpsilonInsensitiveIntegral(),
+    "logistic": LogisticIntegral(),
+    "squared": SquaredIntegral(),
+}
+
+
+def integral_of(name):
+    assert name in INTEGRALS, f"{name}: write its integral here (tests/support/tilted_checks.py)"
+    return INTEGRALS[name]
+
+
+def draw(response, y, f, weight=1.0, seed=0, sweep=0):
+    """κ and ω in float64 for arrays y and f."""
+    y, f, weight = (np.ascontiguousarray(np.broadcast_to(x, np.shape(y)), float) for x in (y, f, weight))
+    kappa, omega = np.full(y.shape, np.nan), np.full(y.shape, np.nan)
+    response.draw(y, f, weight, kappa, omega, seed, sweep, 0, len(y))
+    return kappa, omega
+
+
+def check_response(core, name, n=2000, weights=(1.0, 0.5)):
+    """κ goes with ω, and the draws follow their law, over a grid of settings, targets and scores."""
+    integral = integral_of(name)
+    cells = [
+        (settings, y, f, weight)
+        for settings in integral.settings
+        for y in integral.targets
+        for f in integral.scores
+        for weight in weights
+    ]
+    level = NEVER / (3 * len(cells))  # three laws a cell at most
+    for number, (settings, y, f, weight) in enumerate(cells):
+        response = core.responses.RESPONSES[name](**settings)
+        c = response.cost * weight
+        kappa, omega = draw(response, np.full((n, 1), y), f, weight, seed=31, sweep=number)
+        assert np.isfinite(kappa).all()
+        assert (omega > 0).all()
+        integral.check_kappa(response, c, y, f, kappa, omega)
+        for draws, cdf in integral.laws(response, c, y, f, kappa.ravel(), omega.ravel()):
+            assert stats.kstest(draws, cdf).pvalue > level, (settings, y, f, weight)
+
+
+# ---- Weights -------------------------------------------------------------------------------------------------------
+
+
+def small_problem(n_topics=4, n_documents=12, n_tasks=2, empty_topic=False, seed=41):
+    """A state with random topics, its dense z̄, κ and ω; one task of one document has no label."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 9, n_documents)
+    lengths[3] = 0
+    ptr = np.concatenate(([0], np.cumsum(lengths)))
+    corpus = Corpus(np.zeros(ptr[-1], np.int32), ptr, 2)
+    state = new_state(corpus, np.full(n_topics, 0.5), 0.1, seed)
+    state.z[:] = rng.integers(0, n_topics - empty_topic, corpus.n_tokens)
+    kappa = rng.normal(0, 3, (n_documents, n_tasks)).astype(np.float32)
+    omega = rng.gamma(1.0, 4.0, (n_documents, n_tasks)).astype(np.float32)
+    kappa[5, 1] = omega[5, 1] = 0
+    return state, kappa, omega
+
+
+def dense_shares(state):
+    """z̄ (D, K) the slow way; a document without words has none."""
+    out = np.zeros((state.corpus.n_documents, state.n_topics))
+    ptr = state.corpus.doc_ptr
+    for d in range(len(out)):
+        for i in range(ptr[d], ptr[d + 1]):
+            out[d, state.z[i]] += 1 / (ptr[d + 1] - ptr[d])
+    return out
+
+
+def gaussian_of(shares, kappa, omega, nu):
+    """Mean and precision of the weights of one task."""
+    precision = nu * np.eye(shares.shape[1]) + shares.T @ (omega.astype(float)[:, None] * shares)
+    return np.linalg.solve(precision, shares.T @ kappa.astype(float)), precision
+
+
+def check_design(core, state):
+    with Pool(1) as pool:
+        design = core.design.design_of(state, pool)
+    assert design.n_documents == state.corpus.n_documents
+    for k in range(state.n_topics):
+        assert (np.diff(design.doc[design.start[k] : design.start[k + 1]]) > 0).all(), "documents rise"
+    assert (design.share > 0).all()
+    np.testing.assert_allclose(design.matrix().toarray(), dense_shares(state), rtol=1e-6, atol=0)
+    return design
+
+
+def check_coordinate(core, n_gibbs, nu=0.7, empty_topic=False, n_tasks=2):
+    """Every weight is its conditional's mean given the others, plus its stream's normal by its standard deviation."""
+    state, kappa, omega = small_problem(empty_topic=empty_topic, n_tasks=n_tasks)
+    shares = dense_shares(state)
+    design = check_design(core, state)
+    rng = np.random.default_rng(42)
+    k_all = state.n_topics
+    eta = np.zeros((n_tasks, pad(k_all)), np.float32)
+    eta[:, :k_all] = rng.normal(0, 2, (n_tasks, k_all))
+    f = np.full((state.corpus.n_documents, n_tasks), np.nan)
+    expected = eta[:, :k_all].astype(float)
+    check_scores(core, design, eta, f)
+    with Pool(1) as pool:
+        core.weights.draw_coordinate(design, eta, f, kappa, omega, nu, n_gibbs, 43, 44, pool)
+    for task in range(n_tasks):
+        stream = new_stream(43, WEIGHTS, 44, task)
+        mean, precision = gaussian_of(shares, kappa[:, task], omega[:, task], nu)
+        b = precision @ mean
+        x = expected[task]
+        for k in [*range(k_all)] * n_gibbs:
+            others = precision[k] @ x - precision[k, k] * x[k]
+            x[k] = (b[k] - others) / precision[k, k] + normal(stream) / np.sqrt(precision[k, k])
+    # Weights and shares are rounded to float32 (6e-8); a pass hands the error on, but less than tenfold.
+    np.testing.assert_allclose(eta[:, :k_all], expected, rtol=1e-5, atol=1e-5)
+    assert (eta[:, k_all:] == 0).all()
+
+
+def check_scores(core, design, eta, f):
+    """Fills f with scores, and looks whether they are right."""
+    expected = design.matrix() @ eta[:, : len(design.start) - 1].T.astype(float)
+    f[:] = np.nan
+    with Pool(1) as pool:
+        core.weights.fill_scores(design, eta, f, pool)
+    np.testing.assert_allclose(f, expected, rtol=1e-10, atol=1e-10)
+
+
+def check_gaussian(draws, mean, precision):
+    """Independent draws (n, K) follow N(mean, precision⁻¹): whitened they are standard normal and uncorrelated."""
+    n, k = draws.shape
+    white = (draws - mean) @ np.linalg.cholesky(precision)
+    limit = stats.norm.isf(NEVER / 2 / (k + k * (k + 1) // 2 + k))
+    assert np.abs(white.mean(0) * np.sqrt(n)).max() < limit
+    second = white.T @ white / n - np.eye(k)  # variance 2/n on the diagonal, 1/n off it
+    assert np.abs(second * np.sqrt(n / (1 + np.eye(k)))).max() < limit
+    for column in white.T:
+        assert stats.kstest(column, "norm").pvalue > NEVER / (2 * k)
+
+
+def check_exact(core, n=2000, nu=0.7, empty_topic=False):
+    state, kappa, omega = small_problem(empty_topic=empty_topic)
+    shares = dense_shares(state)
+    design = check_design(core, state)
+    k = state.n_topics
+    draws = np.zeros((n, 2, k))
+    eta = np.zeros((2, pad(k)), np.float32)
+    with Pool(1) as pool, core.weights.one_blas_thread():  # once: to set the limit takes longer than a draw
+        for sweep in range(n):
+            core.weights.draw_exact(design, eta, kappa, omega, nu, 45, sweep, pool)
+            draws[sweep] = eta[:, :k]
+    assert (eta[:, k:] == 0).all()
+    for task in range(2):
+        check_gaussian(draws[:, task], *gaussian_of(shares, kappa[:, task], omega[:, task], nu))
+    assert abs(np.corrcoef(draws[:, 0, 0], draws[:, 1, 0])[0, 1]) * np.sqrt(n) < 4.5, "tasks have their own streams"
