@@ -1,13 +1,15 @@
 """Hashes of fitted models: what must not depend on threads, the compiler, the process or the version of Python.
 
-    cd tests && python -m support.hashes [tiny | blocks] [threads]
+    cd tests && python -m support.hashes                     # every member, as lines for golden/hashes.json
+    cd tests && python -m support.hashes "LDA collapsed"     # the line of one of them
 
-prints them as JSON. `tests/golden/hashes.json` holds those of Linux on x86-64: libraries of other systems may round exp
-and log in another way.
+Every sampler and every loss is a member, by being in its registry. `tests/golden/hashes.json` has a line for each, made
+by Linux on x86-64: libraries of other systems may round exp and log in another way.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import sys
@@ -16,31 +18,48 @@ import numpy as np
 
 from support.labelled import Documents
 from topoi import LDA, Corpus, MedLDAClassifier, MedLDARegressor
+from topoi.chain.responses import RESPONSES
 from topoi.chain.samplers import SAMPLERS
 
 #: Documents, sweeps: few enough for the interpreter; enough for several blocks of documents and of words.
 SIZES = {"tiny": (10, 3), "blocks": (400, 6)}
+#: Which estimator learns with a kind of loss, and from what.
+LEARNERS = {"classification": (MedLDAClassifier, "many"), "regression": (MedLDARegressor, "number")}
 
 
-def hashes(size: str, n_jobs: int = 1) -> dict[str, str]:
-    """By estimator and sampler (and loss) the hash of all that a fit leaves."""
-    n, sweeps = SIZES[size]
-    data = Documents(n, seed=5)
+def own(registry):
+    """Topoi's own: another test of this process may have imported one of reproduce/, which adds itself."""
+    return [name for name, member in registry.items() if member.__module__.startswith("topoi.")]
+
+
+def of_sampler(sampler):
+    return lambda data, corpus, **common: LDA(sampler=sampler, doc_topic_prior="learn", **common).fit(corpus)
+
+
+def of_loss(loss):
+    learner, labels = LEARNERS[RESPONSES[loss].kind]
+    return lambda data, corpus, **common: learner(loss=loss, **common).fit(corpus, getattr(data, labels))
+
+
+#: By name: a function that fits.
+MEMBERS = {f"LDA {sampler}": of_sampler(sampler) for sampler in ("auto", *own(SAMPLERS))} | {
+    f"{LEARNERS[RESPONSES[loss].kind][0].__name__} {loss}": of_loss(loss) for loss in own(RESPONSES)
+}
+
+
+@functools.cache
+def documents(size):
+    data = Documents(SIZES[size][0], seed=5)
     corpus = Corpus.from_counts(data.X)
     assert (len(corpus.block_ptr) > 3) == (size == "blocks")
-    common = {"n_topics": 5, "n_sweeps": sweeps, "n_samples": 2, "random_state": 0, "n_jobs": n_jobs}
-    out = {}
-    # Topoi's own: another test of this process may have imported one of reproduce/, which adds itself to the registry.
-    own = [name for name, sampler in SAMPLERS.items() if sampler.__module__.startswith("topoi.")]
-    for sampler in ("auto", *own):
-        out[f"LDA {sampler}"] = digest(LDA(sampler=sampler, doc_topic_prior="learn", **common).fit(corpus), corpus)
-    for loss in ("hinge", "logistic"):
-        model = MedLDAClassifier(loss=loss, **common).fit(corpus, data.many)
-        out[f"MedLDAClassifier {loss}"] = digest(model, corpus)
-    for loss in ("epsilon_insensitive", "squared"):
-        model = MedLDARegressor(loss=loss, **common).fit(corpus, data.number)
-        out[f"MedLDARegressor {loss}"] = digest(model, corpus)
-    return out
+    return data, corpus
+
+
+def hash_of(member: str, size: str, n_jobs: int = 1) -> str:
+    """The hash of all that a fit leaves."""
+    data, corpus = documents(size)
+    common = {"n_topics": 5, "n_sweeps": SIZES[size][1], "n_samples": 2, "random_state": 0, "n_jobs": n_jobs}
+    return digest(MEMBERS[member](data, corpus, **common), corpus)
 
 
 def digest(model, corpus) -> str:
@@ -54,5 +73,10 @@ def digest(model, corpus) -> str:
     return out.hexdigest()
 
 
+def line(member: str) -> str:
+    """What golden/hashes.json should have of a member."""
+    return f"{json.dumps(member)}: {json.dumps({size: hash_of(member, size) for size in SIZES})}"
+
+
 if __name__ == "__main__":
-    print(json.dumps(hashes(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1), indent=2))
+    print(",\n".join(f"  {line(member)}" for member in sys.argv[1:] or MEMBERS))
