@@ -222,7 +222,7 @@ def test_saved_shown_and_drawn(train, test, tmp_path):
     again = topoi.load(tmp_path / "model")
     for one, other in zip(model.estimators_, again.estimators_, strict=True):
         np.testing.assert_array_equal(one.validation_traces_, other.validation_traces_)
-    lines = report_data(again)["convergence"]["held_out"]
+    lines = report_data(again)["sections"]["convergence"]["held_out"]
     assert [line["name"] for line in lines] == [f"{name} or not: held-out accuracy" for name in range(5)]
     assert lines[2]["value"] == model.estimators_[2].validation_traces_[0][:, 1].tolist()
     ax = plot.traces(again, held_out=True)

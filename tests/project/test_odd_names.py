@@ -104,5 +104,5 @@ def test_words_that_have_no_utf8(tmp_path):
     for name in ("x.svm", "x.mallet", "x.jsonl"):  # where words would become others, an error says so
         with pytest.raises(FileError, match="is no character of Unicode"):
             write_documents(Dataset(corpus), tmp_path / name)
-    assert b"<title>t?" in render("t\udce9", {})
+    assert b"<title>t?" in render("t\udce9", {"sections": {}})
     assert "\\udce9" in to_json(["\udce9"])

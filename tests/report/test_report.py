@@ -17,11 +17,12 @@ from support.labelled import WORDS, classifier, quick, quick_regressor
 from topoi import LDA, Corpus, ParameterError
 from topoi.chain.diagnostics import rhat_ess
 from topoi.report import write_report
-from topoi.report.convergence import MOST_POINTS
 from topoi.report.distances import classical_mds, js_divergence
-from topoi.report.documents import MOST_CHARACTERS
 from topoi.report.html import to_json
-from topoi.report.settings import plain
+from topoi.report.sections import SECTIONS
+from topoi.report.sections.convergence import MOST_POINTS
+from topoi.report.sections.documents import MOST_CHARACTERS
+from topoi.report.sections.settings import plain
 from topoi.report.topics import N_SHOWN, N_STEPS
 from topoi.report.write import report_data
 
@@ -39,6 +40,11 @@ def page_data(path):
     )
 
 
+def shown(data):
+    """The documents on the page."""
+    return data["sections"]["documents"]["shown"]
+
+
 # ---- Topics ------------------------------------------------------------------------------------------------
 
 
@@ -48,7 +54,7 @@ def test_shares_and_places(lda):
     assert [topic["share"] for topic in data["topics"]] == pytest.approx((counts.sum(0) / counts.sum()).tolist())
     naive = squareform(pdist(counts.T, lambda p, q: jensenshannon(p, q) ** 2))
     np.testing.assert_allclose(js_divergence(lda.model_.counts), naive, atol=1e-12)
-    places = np.array([[topic["x"], topic["y"]] for topic in data["topics"]])
+    places = np.array(data["sections"]["topics"]["places"])
     # Distances of principal coordinates are those of the two largest parts of the centred matrix.
     centre = np.eye(6) - 1 / 6
     values, vectors = np.linalg.eigh(-0.5 * centre @ naive**2 @ centre)
@@ -81,7 +87,7 @@ def test_rarest_words_are_left_out_of_a_very_large_model(monkeypatch):
 @pytest.mark.parametrize("n_topics", [1, 2, 3])
 def test_maps_of_few_topics(n_topics):
     lda = LDA(n_topics, n_sweeps=4, n_samples=2, random_state=0).fit([[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 3, 2]])
-    places = np.array([[topic["x"], topic["y"]] for topic in report_data(lda)["topics"]])
+    places = np.array(report_data(lda)["sections"]["topics"]["places"])
     assert places.shape == (n_topics, 2)
     assert np.isfinite(places).all()
     if n_topics < 3:
@@ -131,7 +137,7 @@ def test_documents(lda, test):
     X[4] = 0
     data = report_data(lda, X=X, ids=[f"no {d}" for d in range(30)])
     theta = lda.transform(X)
-    for d, document in enumerate(data["documents"]):
+    for d, document in enumerate(shown(data)):
         assert document["id"] == f"no {d}"
         assert document["tokens"] == X[d].sum()
         names = [data["words"][w] for w in document["words"]]
@@ -141,25 +147,25 @@ def test_documents(lda, test):
         np.testing.assert_array_equal(document["shares"], theta[d][document["topics"]])
         assert document["shares"] == sorted(document["shares"], reverse=True)
         assert document["why"] == []
-    assert data["documents"][4]["words"] == []
-    assert data["quality"] is None
+    assert shown(data)[4]["words"] == []
+    assert "scores" not in data["sections"]
 
 
 def test_series_go_by_position(lda, test):
     texts = pd.Series([f"text {d}" for d in range(4)], index=[3, 2, 1, 0])
     data = report_data(lda, X=test.X[:4], texts=texts, ids=texts + "!")
-    assert [document["text"] for document in data["documents"]] == texts.tolist()
-    assert [document["id"] for document in data["documents"]] == [f"text {d}!" for d in range(4)]
+    assert [document["text"] for document in shown(data)] == texts.tolist()
+    assert [document["id"] for document in shown(data)] == [f"text {d}!" for d in range(4)]
 
 
 def test_no_more_documents_than_asked_for(lda, test):
     texts = [f"text {d} " + "x" * 5000 for d in range(200)]
     data = report_data(lda, X=test.X, texts=texts, max_documents=7)
-    assert [document["id"] for document in data["documents"]] == [str(d * 200 // 7) for d in range(7)]
-    assert all(len(document["text"]) == MOST_CHARACTERS for document in data["documents"])
-    assert all(document["cut"] for document in data["documents"])
-    assert data["n_documents"] == 200
-    assert report_data(lda, X=test.X, max_documents=0)["documents"] == []
+    assert [document["id"] for document in shown(data)] == [str(d * 200 // 7) for d in range(7)]
+    assert all(len(document["text"]) == MOST_CHARACTERS for document in shown(data))
+    assert all(document["cut"] for document in shown(data))
+    assert data["sections"]["documents"]["n"] == 200
+    assert "documents" not in report_data(lda, X=test.X, max_documents=0)["sections"]
 
 
 # ---- Labels ------------------------------------------------------------------------------------------------
@@ -179,7 +185,7 @@ def test_classes(five, test):
     data = report_data(five, X=test.X, y=truth, held_out=True)
     predicted = five.predict(test.X)
     known = np.arange(200) != 3
-    quality = data["quality"]
+    quality = data["sections"]["scores"]
     assert quality["names"] == [*NAMES, "zebra"]
     assert quality["n"] == 199
     found = np.zeros((6, 6), int)
@@ -189,12 +195,12 @@ def test_classes(five, test):
     np.testing.assert_array_equal(found, expected)
     assert quality["figures"][0][1] == accuracy_score(truth[known].astype(str), predicted[known])
     assert quality["labels"][5] == [0, 0, 0, 1]
-    weights = data["weights"]["rows"]
+    weights = data["sections"]["labels"]["rows"]
     assert [row["name"] for row in weights] == NAMES.tolist()
     np.testing.assert_array_equal([row["mean"] for row in weights], five.topic_weights_)
     np.testing.assert_array_equal([row["std"] for row in weights], five.topic_weights_std_)
     reasons = five.explain(test.X, n_topics=5, n_words=8)
-    for d, document in enumerate(data["documents"]):
+    for d, document in enumerate(shown(data)):
         assert NAMES[document["predicted"][0]] == predicted[d]
         assert document["truth"] == (None if d == 3 else [quality["names"].index(truth[d])])
         assert document["wrong"] == (d != 3 and truth[d] != predicted[d])
@@ -212,9 +218,9 @@ def test_two_classes(train, test):
     model = quick().fit(train.X, train.two > 0)
     data = report_data(model, X=test.X[:20], y=test.two[:20] > 0)
     assert data["target"]["names"] == ["False", "True"]
-    assert [row["name"] for row in data["weights"]["rows"]] == ["True"]
-    assert [len(document["why"]) for document in data["documents"]] == [1] * 20
-    assert [document["predicted"] for document in data["documents"]] == [[int(p)] for p in model.predict(test.X[:20])]
+    assert [row["name"] for row in data["sections"]["labels"]["rows"]] == ["True"]
+    assert [len(document["why"]) for document in shown(data)] == [1] * 20
+    assert [document["predicted"] for document in shown(data)] == [[int(p)] for p in model.predict(test.X[:20])]
 
 
 @pytest.mark.parametrize("strategy", ["multitask", "ovr"])
@@ -224,12 +230,12 @@ def test_several_labels(train, test, strategy):
     y[7, 2] = np.nan
     data = report_data(model, X=test.X, y=y, label_names=NAMES)
     rest = np.arange(200) != 7
-    figures = dict(data["quality"]["figures"])
+    figures = dict(data["sections"]["scores"]["figures"])
     truth, predicted = test.several[rest], model.predict(test.X)[rest]
     assert figures["F1 over all labels (micro)"] == f1_score(truth, predicted, average="micro")
     assert figures["all labels of a document right"] == accuracy_score(truth, predicted)
-    assert data["documents"][7]["truth"] is None
-    assert [row["name"] for row in data["weights"]["rows"]] == NAMES.tolist()
+    assert shown(data)[7]["truth"] is None
+    assert [row["name"] for row in data["sections"]["labels"]["rows"]] == NAMES.tolist()
 
 
 @pytest.mark.parametrize("strategy", ["ovr", "ovo"])
@@ -237,15 +243,15 @@ def test_a_model_for_each(train, test, strategy):
     model = quick(strategy=strategy).fit(Corpus.from_counts(train.X, WORDS), train.many)
     n_models = len(model.estimators_)
     data = report_data(model, X=test.X[:40], y=test.many[:40])
-    assert len(data["models"]) == len(data["weights"]["rows"]) == n_models
+    assert len(data["models"]) == len(data["sections"]["labels"]["rows"]) == n_models
     assert len(data["topics"]) == 4 * n_models
     assert len({entry["name"] for entry in data["models"]}) == n_models
     theta = model.transform(test.X[:40])
     scores = model.decision_function(test.X[:40])
-    for number, row in enumerate(data["weights"]["rows"]):
+    for number, row in enumerate(data["sections"]["labels"]["rows"]):
         assert row["first"] == 4 * number
         assert row["mean"] == model.estimators_[number].topic_weights_[0].tolist()
-    for d, document in enumerate(data["documents"]):
+    for d, document in enumerate(shown(data)):
         own = slice(4 * document["model"], 4 * document["model"] + 4)
         assert set(document["topics"]) <= set(range(own.start, own.stop))
         np.testing.assert_array_equal(document["shares"], theta[d][document["topics"]])
@@ -272,19 +278,19 @@ def test_numbers(train, test, kind):
     data = report_data(model, X=test.X, y=y)
     predicted = model.predict(test.X).reshape(200, -1)
     rest = np.arange(200) != 11
-    for column, output in enumerate(data["quality"]["outputs"]):
+    for column, output in enumerate(data["sections"]["scores"]["outputs"]):
         truth = y.reshape(200, -1)[rest, column]
         assert output["r2"] == pytest.approx(r2_score(truth, predicted[rest, column]))
         assert output["mae"] == pytest.approx(np.abs(truth - predicted[rest, column]).mean())
         np.testing.assert_array_equal(output["true"], truth)
-    assert data["documents"][11]["truth"] is None
-    assert data["documents"][0]["predicted"] == predicted[0].tolist()
-    assert len(data["documents"][0]["why"]) == predicted.shape[1]
+    assert shown(data)[11]["truth"] is None
+    assert shown(data)[0]["predicted"] == predicted[0].tolist()
+    assert len(shown(data)[0]["why"]) == predicted.shape[1]
 
 
 def test_weights_of_many_labels_are_bounded(five, monkeypatch):
-    monkeypatch.setattr("topoi.report.target.MOST_WEIGHTS", 16)
-    weights = report_data(five)["weights"]
+    monkeypatch.setattr("topoi.report.sections.labels.MOST_WEIGHTS", 16)
+    weights = report_data(five)["sections"]["labels"]
     strongest = np.sort(np.argsort(-np.abs(five.topic_weights_).max(1))[:2])
     assert [row["name"] for row in weights["rows"]] == NAMES[strongest].tolist()
     assert weights["n_left_out"] == 3
@@ -296,7 +302,7 @@ def test_weights_of_many_labels_are_bounded(five, monkeypatch):
 def test_traces_of_all_chains(train):
     lda = LDA(3, n_sweeps=60, n_chains=3, random_state=0).fit(train.X)
     trace = [[10, 400.0], [20, 350.0]]
-    data = report_data(lda, held_out_trace={"perplexity": trace})["convergence"]
+    data = report_data(lda, held_out_trace={"perplexity": trace})["sections"]["convergence"]
     (model,) = data["models"]
     assert len(model["chains"]) == model["n_chains"] == 3
     for line, trace in zip(model["chains"], lda.traces_, strict=True):
@@ -311,23 +317,23 @@ def test_effective_samples(lda, monkeypatch):
     draws = np.random.default_rng(0).normal(size=(3, 60))
     traces = [np.column_stack((np.arange(1, 61), line)) for line in draws]
     monkeypatch.setattr(lda, "traces_", traces)
-    (model,) = report_data(lda)["convergence"]["models"]
+    (model,) = report_data(lda)["sections"]["convergence"]["models"]
     assert model["ess"] == rhat_ess(draws[:, 15:])["ess_bulk"]
     assert 50 < model["ess"] < 300
     traces[1] = traces[1][:34]
-    (model,) = report_data(lda)["convergence"]["models"]
+    (model,) = report_data(lda)["sections"]["convergence"]["models"]
     assert model["ess"] is None
 
 
 def test_burn_in_after_more_documents(train):
     lda = LDA(3, n_sweeps=40, infer_sweeps=12, random_state=0).fit(train.X[:50])
-    assert report_data(lda)["convergence"]["burn_in"] == 20
-    assert report_data(lda.partial_fit(train.X[50:]))["convergence"]["burn_in"] == 6
+    assert report_data(lda)["sections"]["convergence"]["burn_in"] == 20
+    assert report_data(lda.partial_fit(train.X[50:]))["sections"]["convergence"]["burn_in"] == 6
 
 
 def test_long_traces_are_thinned(lda):
     trace = np.column_stack((np.arange(5001), np.arange(5001) / 2))
-    (line,) = report_data(lda, held_out_trace=trace)["convergence"]["held_out"]
+    (line,) = report_data(lda, held_out_trace=trace)["sections"]["convergence"]["held_out"]
     assert len(line["sweep"]) <= MOST_POINTS
     assert line["sweep"][-1] == 5000
 
@@ -341,7 +347,7 @@ def test_settings_have_no_addresses(lda):
     assert plain([Silent(), None, 1.5]) == "[Silent, None, 1.5]"
     assert plain(np.arange(1000.0)).startswith("[0., 1., 2., ...")
     assert len(plain("x" * 500)) == 120
-    given = dict(report_data(lda)["settings"]["parameters"])
+    given = dict(report_data(lda)["sections"]["settings"]["parameters"])
     assert given["n_topics"] == "6"
     assert set(given) == set(lda.get_params())
 
@@ -365,7 +371,7 @@ def test_text_stays_text(train, tmp_path):
     data = page_data(path)
     assert data["title"] == EVIL
     assert data["target"]["names"] == ["</script><script>alert(1)</script>", "<b>"]
-    assert {document["text"] for document in data["documents"]} == {f"{EVIL} {word}" for word in odd}
+    assert {document["text"] for document in shown(data)} == {f"{EVIL} {word}" for word in odd}
     assert set(odd) <= set(data["words"])
 
 
@@ -406,8 +412,9 @@ def test_the_page_has_only_what_it_needs(lda, tmp_path):
     write_report(path, lda)
     data = page_data(path)
     assert data["title"] == "Topics of LDA"
-    assert data["documents"] == []
-    assert data["n_documents"] is None
+    assert list(data["sections"]) == ["topics", "convergence", "settings"]
+    text = path.read_text("utf-8")
+    assert [name for name in SECTIONS if f'section("{name}"' in text] == ["topics", "convergence", "settings"]
     assert path.stat().st_size < 150_000
 
 

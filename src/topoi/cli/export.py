@@ -118,7 +118,7 @@ def _write_state(model: Model, data: Dataset, output: str) -> None:
 
     import numpy as np
 
-    from topoi.report.documents import word_topics
+    from topoi.report.sections.documents import word_topics
     from topoi.writers._output import output as writing
 
     words, corpus = _one(model, Form.MALLET_STATE), data.corpus

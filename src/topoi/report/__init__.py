@@ -1,7 +1,8 @@
 """A fitted model as one HTML page that opens from disk: topics, labels, documents, convergence and scores.
 
-`write_report` collects the numbers, one module for each part of the page, and puts them into the page as JSON. What the
-page looks like and does is in `page/`, in plain HTML, CSS and JavaScript.
+`write_report` asks every section in `sections/` for its numbers and puts them into the page as JSON. A section is one
+Python file, which makes its data, and one JavaScript file of the same name, which draws them. What sections share is in
+`subject.py` and, in plain HTML, CSS and JavaScript, in `page/`.
 """
 
 from __future__ import annotations

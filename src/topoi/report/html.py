@@ -13,34 +13,50 @@ from typing import Any
 
 import numpy as np
 
-# In this order: later files use what earlier ones define.
-SCRIPTS = (
-    "state.js", "elements.js", "map.js", "words.js", "weights.js", "text.js", "documents.js", "charts.js",
-    "convergence.js", "quality.js", "settings.js", "main.js",
-)  # fmt: skip
+TOOLS = ("state.js", "elements.js", "charts.js", "map.js", "text.js", "sections.js")  # what sections are drawn with
 DIGITS = 5  # significant ones of a number: more than can be seen
 
 
 def render(title: str, data: dict[str, Any]) -> bytes:
-    """The page as UTF-8."""
-    style = _read("style.css")
-    script = '(() => {\n"use strict";\n' + "\n".join(map(_read, SCRIPTS)) + "\n})();\n"
+    """The page as UTF-8, with the sections that the data has, in their order."""
+    sections = list(data["sections"])
+    style = _read("page/style.css")
+    script = _script(sections)
     parts = {
         # Nothing but what is in this file may run, and nothing may be fetched.
         "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'",
         "title": html.escape(title),
         "style": style,
+        "sections": "\n".join(map(_place, sections)),
         "data": to_json(data),
         "script": script,
     }
     # One pass over the template alone: braces in the data stay as they are.
-    page = re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _read("page.html"))
+    page = re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _read("page/page.html"))
     return page.encode("utf-8", "replace")  # of the title; in the data they are escaped
 
 
+def _script(sections: list[str]) -> str:
+    """One function around all; braces around a section, so that what it defines is its own."""
+    tools = [_read(f"page/{name}") for name in TOOLS]
+    drawn = ["{\n" + _read(f"sections/{name}.js") + "\n}" for name in sections]
+    return "\n".join(['(() => {\n"use strict";', *tools, *drawn, _read("page/main.js"), "})();\n"])
+
+
+def _place(name: str) -> str:
+    """Where a section is drawn: empty and hidden until then."""
+    return (
+        f'  <section id="{name}" aria-labelledby="{name}-title" hidden>\n'
+        f'    <h2 id="{name}-title"></h2>\n'
+        f'    <p class="lead" id="{name}-lead" hidden></p>\n'
+        f'    <div id="{name}-body"></div>\n'
+        "  </section>"
+    )
+
+
 def _read(name: str) -> str:
-    return files("topoi.report").joinpath("page", name).read_text("utf-8").replace("\r\n", "\n")
+    return files("topoi.report").joinpath(name).read_text("utf-8").replace("\r\n", "\n")
 
 
 def _hash(content: str) -> str:

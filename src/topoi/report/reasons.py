@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus import Corpus
 from topoi.report.predictions import NOT_KNOWN, Predictions
-from topoi.report.target import Target
-from topoi.report.topics import pairs
+from topoi.report.target import Target, pairs
 
 MOST_LABELS = 3  # of a document
 N_TOPICS = 5

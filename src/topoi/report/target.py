@@ -1,4 +1,4 @@
-"""What a model predicts, in names for people: classes, several labels, or numbers; and the weights of topics for it."""
+"""What a model predicts, in names for people: classes, several labels, or numbers; and its models, with names."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from topoi.chain.model import TopicModel
 from topoi.errors import ParameterError
-from topoi.report.topics import models_of, pairs
-
-MOST_WEIGHTS = 200_000  # on a page
 
 
 @dataclass(frozen=True)
@@ -63,32 +58,21 @@ def _names(given: Sequence[Any] | None, own: list[str]) -> list[str]:
     return names
 
 
-def weights(estimator: Any, target: Target) -> dict[str, Any]:
-    """Weights of the topics and their spread, a row per task; of several models, each row is of its own topics."""
-    if target.kind == "none":
-        return {"rows": [], "n_left_out": 0}
-    mean = np.asarray(estimator.topic_weights_, np.float64)
-    spread = np.asarray(estimator.topic_weights_std_, np.float64)
-    sizes = [model.n_topics for model in models_of(estimator)]
-    own = [slice(0, mean.shape[1])] * len(mean)
-    if len(sizes) > 1:
-        last = np.cumsum(sizes).tolist()
-        own = [slice(end - size, end) for end, size in zip(last, sizes, strict=True)]
-    kept = _strongest(mean, max(MOST_WEIGHTS // max(sizes), 1))
-    names = target.tasks
-    rows = [
-        {
-            "name": names[row],
-            "first": own[row].start,
-            "mean": mean[row, own[row]].tolist(),
-            "std": spread[row, own[row]].tolist(),
-        }
-        for row in kept
-    ]
-    return {"rows": rows, "n_left_out": len(mean) - len(kept)}
+def models_of(estimator: Any) -> list[TopicModel]:
+    """The models of an estimator: one, or one for each class or pair of classes."""
+    return [model for model, _ in estimator._parts()]
 
 
-def _strongest(mean: NDArray[np.float64], n: int) -> list[int]:
-    """The tasks with the largest weights, in their own order: all, unless there are more than n."""
-    order = np.argsort(-np.abs(mean).max(1), kind="stable")[:n]
-    return sorted(order.tolist())
+def model_names(estimator: Any, labels: list[str]) -> list[str]:
+    """What each of several models tells apart; no names where there is one."""
+    models = models_of(estimator)
+    if len(models) == 1:
+        return []
+    if len(models) == len(labels) and estimator._fitted_strategy == "ovr":
+        return [f"{label} or not" for label in labels]
+    return [f"{labels[i]} or {labels[j]}" for i, j in pairs(len(labels))]
+
+
+def pairs(n: int) -> list[tuple[int, int]]:
+    """Pairs of classes, in the order of the models of "ovo"."""
+    return [(i, j) for i in range(n) for j in range(i + 1, n)]

@@ -1,4 +1,4 @@
-"""Topics for the page: place, share of tokens, and the words that any setting of the slider may show."""
+"""Topics for the page: share of tokens, and the words that any setting of the slider may show."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from topoi.chain.model import TopicModel
-from topoi.report.distances import classical_mds, js_divergence
 from topoi.report.words import WordTable
 
 N_SHOWN = 30  # words of a topic on the page
@@ -29,8 +27,6 @@ def topics(models: list[TopicModel], words: WordTable) -> list[dict[str, Any]]:
     what the whole vocabulary would show; `counts` are their tokens in the topic, summed over the samples, and `overall`
     their tokens in all topics of the model. `share` is of the tokens of its model.
     """
-    stacked = sparse.hstack([model.counts for model in models], format="csr")
-    place = classical_mds(js_divergence(stacked))
     out: list[dict[str, Any]] = []
     for number, model in enumerate(models):
         overall = np.asarray(model.counts.sum(1), np.float64) / model.n_samples
@@ -43,12 +39,9 @@ def topics(models: list[TopicModel], words: WordTable) -> list[dict[str, Any]]:
             found, counts = by_topic.indices[part], by_topic.data[part]
             phi = (counts / model.n_samples + model.beta) * scale[k]
             kept = most_relevant(phi, overall[found] / n_all)
-            x, y = place[len(out)]
             out.append(
                 {
                     "model": number,
-                    "x": x,
-                    "y": y,
                     "share": n_k[k] / n_all,
                     "tokens": n_k[k],
                     "words": [words.add(model, w) for w in found[kept].tolist()],
@@ -68,23 +61,3 @@ def most_relevant(phi: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[n
         kept = np.unique(np.argpartition(-each, N_SHOWN - 1, axis=1)[:, :N_SHOWN])
     order: NDArray[np.int64] = kept[np.argsort(-phi[kept], kind="stable")]
     return order
-
-
-def models_of(estimator: Any) -> list[TopicModel]:
-    """The models of an estimator: one, or one for each class or pair of classes."""
-    return [model for model, _ in estimator._parts()]
-
-
-def model_names(estimator: Any, labels: list[str]) -> list[str]:
-    """What each of several models tells apart; no names where there is one."""
-    models = models_of(estimator)
-    if len(models) == 1:
-        return []
-    if len(models) == len(labels) and estimator._fitted_strategy == "ovr":
-        return [f"{label} or not" for label in labels]
-    return [f"{labels[i]} or {labels[j]}" for i, j in pairs(len(labels))]
-
-
-def pairs(n: int) -> list[tuple[int, int]]:
-    """Pairs of classes, in the order of the models of "ovo"."""
-    return [(i, j) for i in range(n) for j in range(i + 1, n)]

@@ -6,21 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from topoi._disk.whole import write_whole
-from topoi.chain.model import check_whole
-from topoi.corpus import Corpus
-from topoi.errors import ParameterError
-from topoi.report.convergence import convergence
-from topoi.report.documents import documents
 from topoi.report.html import render
-from topoi.report.predictions import predictions
-from topoi.report.quality import quality
-from topoi.report.settings import settings
-from topoi.report.target import target_of, weights
-from topoi.report.topics import N_SHOWN, N_STEPS, model_names, models_of, topics
-from topoi.report.words import WordTable
+from topoi.report.sections import SECTIONS
+from topoi.report.subject import Subject
 
 
 def write_report(
@@ -84,75 +73,10 @@ def write_report(
     write_whole(path, render(name, data))
 
 
-def report_data(
-    estimator: Any,
-    *,
-    X: Any = None,
-    y: Any = None,
-    texts: Sequence[str] | None = None,
-    ids: Sequence[Any] | None = None,
-    held_out: bool | None = None,
-    label_names: Sequence[Any] | None = None,
-    held_out_trace: Any = None,
-    max_documents: int = 2000,
-) -> dict[str, Any]:
-    """All that the page shows, as plain lists and dicts; the parameters are those of `write_report`."""
-    from sklearn.utils.validation import check_is_fitted
-
-    if not hasattr(estimator, "_parts"):
-        raise ParameterError("estimator", f"must be an estimator of topoi, not {type(estimator).__name__}")
-    check_is_fitted(estimator)
-    check_whole("max_documents", max_documents, 0)
-    corpus = _corpus(X)
-    if corpus is None:
-        for name, value in (("y", y), ("texts", texts), ("ids", ids)):
-            if value is not None:
-                raise ParameterError(name, "needs the documents as well: give their counts or corpus as X")
-    target = target_of(estimator, label_names)
-    words = WordTable()
-    models = models_of(estimator)
-    names = model_names(estimator, target.names)
-    all_topics = topics(models, words)
-    shown: list[dict[str, Any]] = []
-    found = None
-    if corpus is not None:
-        found = predictions(estimator, target, corpus, y)
-        n = min(max_documents, corpus.n_documents)
-        rows = np.arange(n, dtype=np.int64) * corpus.n_documents // max(n, 1)
-        shown = documents(estimator, target, corpus, found, rows, texts, ids, words)
-    return {
-        "estimator": type(estimator).__name__,
-        "held_out": held_out,
-        "models": [
-            {
-                "name": names[number] if names else "",
-                "n_samples": model.n_samples,
-                "n_words": model.n_words,
-                "tokens": float(model.topic_counts.sum()),
-                "beta": model.beta,
-            }
-            for number, model in enumerate(models)
-        ],
-        "n_shown": N_SHOWN,
-        "n_steps": N_STEPS,
-        "topics": all_topics,
-        "target": {
-            "kind": target.kind,
-            "names": target.names if found is None else found.names,
-            "binary": target.binary,
-            "votes": target.votes,
-        },
-        "weights": weights(estimator, target),
-        "documents": shown,
-        "n_documents": None if corpus is None else corpus.n_documents,
-        "convergence": convergence(estimator, names, held_out_trace),
-        "quality": quality(target, found),
-        "settings": settings(estimator, corpus, len(shown)),
-        "words": words.names,
-    }
-
-
-def _corpus(X: Any) -> Corpus | None:
-    if X is None or isinstance(X, Corpus):
-        return X
-    return Corpus.from_counts(X, allow_empty=True)
+def report_data(estimator: Any, **given: Any) -> dict[str, Any]:
+    """All that the page shows, as plain lists and dicts; `given` are parameters of `write_report`."""
+    subject = Subject(estimator, **given)
+    shared = subject.data()
+    found = {name: data(subject) for name, data in SECTIONS.items()}
+    there = {name: part for name, part in found.items() if part is not None}
+    return {**shared, "sections": there, "words": subject.words.names}  # all that any section has asked for

@@ -1,7 +1,7 @@
 // The map of the topics: circles in one SVG, one stop of the tab key, arrow keys inside.
 
-function drawMap() {
-  const box = byId("map");
+// Topics at `places` [x, y], drawn into `box`; returns a function that fades all of them but some.
+function topicMap(box, places) {
   const circles = [];
   const root = svg("svg", {
     role: "listbox", tabindex: "0", "aria-label": "Map of the topics", "aria-orientation": "horizontal",
@@ -56,7 +56,7 @@ function drawMap() {
     const width = box.clientWidth;
     const height = box.clientHeight;
     if (!width || !height || (layout && layout.width === width && layout.height === height)) return;
-    layout = arrange(width, height);
+    layout = arrange(places, width, height);
     root.setAttribute("viewBox", `0 0 ${width} ${height}`);
     for (const k of order) put(circles[k], { cx: layout.x[k], cy: layout.y[k], r: layout.r[k] }, []);
     mark(chosen);
@@ -80,7 +80,7 @@ function moveByKey(event) {
 }
 
 // Places and radii in pixels. One scale for both axes: distances on the map are to be compared.
-function arrange(width, height) {
+function arrange(places, width, height) {
   const side = Math.min(width, height);
   const largest = topics[order[0]].share || 1;
   // Discs fill an eighth of the map together, unless that would make the largest too large.
@@ -88,11 +88,11 @@ function arrange(width, height) {
   const r = topics.map((topic) => Math.max(unit * Math.sqrt(topic.share), 2));
   const margin = 16 + unit * Math.sqrt(largest);
   const range = (values) => [Math.min(...values), Math.max(...values)];
-  const [left, right] = range(topics.map((topic) => topic.x));
-  const [low, high] = range(topics.map((topic) => topic.y));
+  const [left, right] = range(places.map(([x]) => x));
+  const [low, high] = range(places.map(([, y]) => y));
   const scale = Math.min((width - 2 * margin) / (right - left || 1), (height - 2 * margin) / (high - low || 1));
-  const x = topics.map((topic) => width / 2 + (topic.x - (left + right) / 2) * scale);
-  const y = topics.map((topic) => height / 2 - (topic.y - (low + high) / 2) * scale);
+  const x = places.map(([across]) => width / 2 + (across - (left + right) / 2) * scale);
+  const y = places.map(([, up]) => height / 2 - (up - (low + high) / 2) * scale);
   return { width, height, x, y, r };
 }
 

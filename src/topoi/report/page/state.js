@@ -1,4 +1,4 @@
-// The data, the chosen topic, and who wants to know of it.
+// What all sections share: the topics and their names, the chosen one, and who wants to know of it.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const topics = data.topics;
@@ -71,4 +71,11 @@ const named = new Map();
 function topicName(k, n = 3) {
   if (!named.has(k)) named.set(k, relevantWords(k, 0.6, 3).map((entry) => data.words[entry.word]));
   return named.get(k).slice(0, n).join(" ") || "(no words)";
+}
+
+// What the documents given are to the model: a sentence beside everything that is said of them.
+function heldOutSentence() {
+  if (data.held_out === true) return "The model has not learned from them (held out).";
+  if (data.held_out === false) return "The model has learned from them (training documents): of new ones it knows less.";
+  return "Whether the model has learned from them was not said; if it has, scores are too good.";
 }

@@ -3,11 +3,10 @@
 const PAGE = 20;
 const SNIPPET = 420;
 
-function drawDocuments() {
-  const body = byId("documents-body");
+function draw(body, { shown: all }) {
   const { kind, names } = data.target;
   const labelled = kind === "classes" || kind === "several";
-  const scored = labelled && data.documents.some((doc) => doc.truth);
+  const scored = labelled && all.some((doc) => doc.truth);
   const search = el("input", { type: "search", id: "search", placeholder: "words, names, labels …",
     autocomplete: "off", spellcheck: "false", dir: "auto" });
   const ofTopic = el("input", { type: "checkbox", id: "of-topic" });
@@ -22,7 +21,7 @@ function drawDocuments() {
     label && el("label", {}, el("span", { class: "hidden" }, "Label"), label),
     el("label", { class: "check" }, ofTopic, " with the chosen topic")), status, list, more);
 
-  let found = data.documents;
+  let found = all;
   let shown = 0;
   const grow = () => {
     const next = found.slice(shown, shown + PAGE).map(documentCard);
@@ -35,14 +34,14 @@ function drawDocuments() {
   const update = () => {
     const parts = search.value.toLowerCase().split(/\s+/u).filter(Boolean);
     const wanted = label ? label.value : "";
-    found = data.documents.filter((doc) => parts.every((part) => searchable(doc).includes(part))
+    found = all.filter((doc) => parts.every((part) => searchable(doc).includes(part))
       && (wanted === "" || (wanted === "wrong" ? doc.wrong : hasLabel(doc, Number(wanted.slice(1)))))
       && (!ofTopic.checked || doc.topics.includes(chosen)));
     if (ofTopic.checked) {
       const share = (doc) => doc.shares[doc.topics.indexOf(chosen)];
       found.sort((a, b) => share(b) - share(a));
     }
-    status.textContent = found.length === data.documents.length ? "" : found.length === 1 ? "1 document"
+    status.textContent = found.length === all.length ? "" : found.length === 1 ? "1 document"
       : `${count(found.length)} documents`;
     list.replaceChildren();
     shown = 0;
@@ -165,10 +164,9 @@ function reason(why, reach) {
       why.words.map(([word, part]) => line(own(data.words[word], "span", { class: "word" }), part))));
 }
 
-function documentsLead() {
-  const n = data.documents.length;
-  const parts = [n === data.n_documents ? `${count(n)} documents.`
-    : `${count(n)} of ${count(data.n_documents)} documents, evenly spaced.`];
+function lead({ n, n_chains: nChains, shown }) {
+  const parts = [shown.length === n ? `${count(n)} documents.`
+    : `${count(shown.length)} of ${count(n)} documents, evenly spaced.`];
   parts.push(heldOutSentence());
   parts.push("Words have the colour of their most probable topic in the document.");
   if (data.models.length > 1) {
@@ -176,14 +174,10 @@ function documentsLead() {
       ? "Topics and reasons are those of the model of the two labels with the highest scores: votes have no reasons."
       : "Topics are those of the model of the label with the highest score.");
   }
-  if (data.convergence.models.some((model) => model.n_chains > 1) && data.target.kind !== "none") {
+  if (nChains > 1 && data.target.kind !== "none") {
     parts.push("Predictions are averaged over the chains, reasons are the best chain's.");
   }
   return parts.join(" ");
 }
 
-function heldOutSentence() {
-  if (data.held_out === true) return "The model has not learned from them (held out).";
-  if (data.held_out === false) return "The model has learned from them (training documents): of new ones it knows less.";
-  return "Whether the model has learned from them was not said; if it has, scores are too good.";
-}
+section("documents", { title: "Documents", lead, draw });

@@ -2,25 +2,23 @@
 
 const MOST_LABELS_IN_MATRIX = 40;
 
-function drawQuality() {
-  const body = byId("scores-body");
-  const quality = data.quality;
-  if (quality.kind === "numbers") {
-    body.append(el("div", { class: "charts" }, quality.outputs.map(numberFigure)));
+function draw(body, scores) {
+  if (scores.kind === "numbers") {
+    body.append(el("div", { class: "charts" }, scores.outputs.map(numberFigure)));
     return;
   }
-  body.append(el("dl", { class: "figures" }, quality.figures.map(([name, value]) =>
+  body.append(el("dl", { class: "figures" }, scores.figures.map(([name, value]) =>
     el("div", {}, el("dt", {}, name), el("dd", {}, percent(value))))));
   const two = el("div", { class: "two even" });
-  if (quality.confusion.length) {
-    two.append(quality.names.length <= MOST_LABELS_IN_MATRIX ? confusionMatrix(quality) : confusionList(quality));
+  if (scores.confusion.length) {
+    two.append(scores.names.length <= MOST_LABELS_IN_MATRIX ? confusionMatrix(scores) : confusionList(scores));
   }
-  two.append(labelTable(quality));
+  two.append(labelTable(scores));
   body.append(two);
 }
 
-function confusionMatrix(quality) {
-  const { names, confusion } = quality;
+function confusionMatrix(scores) {
+  const { names, confusion } = scores;
   const n = names.map(() => names.map(() => 0));
   for (const [i, j, times] of confusion) n[i][j] = times;
   const small = names.length > 12;
@@ -40,17 +38,17 @@ function confusionMatrix(quality) {
   el("p", { class: "caption" }, "Rows are true labels, columns predicted ones. Shade: share of the row."));
 }
 
-function confusionList(quality) {
-  const wrong = quality.confusion.filter(([i, j]) => i !== j).sort((a, b) => b[2] - a[2]).slice(0, 40);
+function confusionList(scores) {
+  const wrong = scores.confusion.filter(([i, j]) => i !== j).sort((a, b) => b[2] - a[2]).slice(0, 40);
   return el("div", {}, el("h3", {}, "Most frequent confusions"), el("table", { class: "plain" },
     el("thead", {}, el("tr", {}, ["is", "predicted", "documents"].map((name) => el("th", { scope: "col" }, name)))),
-    el("tbody", {}, wrong.map(([i, j, times]) => el("tr", {}, el("td", {}, own(quality.names[i])),
-      el("td", {}, own(quality.names[j])), el("td", { class: "figure" }, count(times)))))));
+    el("tbody", {}, wrong.map(([i, j, times]) => el("tr", {}, el("td", {}, own(scores.names[i])),
+      el("td", {}, own(scores.names[j])), el("td", { class: "figure" }, count(times)))))));
 }
 
-function labelTable(quality) {
+function labelTable(scores) {
   const head = ["label", "precision", "recall", "F1", "documents"];
-  const rows = quality.labels.map(([p, r, f, n], i) => el("tr", {}, el("th", { scope: "row" }, own(quality.names[i])),
+  const rows = scores.labels.map(([p, r, f, n], i) => el("tr", {}, el("th", { scope: "row" }, own(scores.names[i])),
     [p, r, f].map((value) => el("td", { class: "figure" }, n || value ? value.toFixed(2) : "–")),
     el("td", { class: "figure" }, count(n))));
   return el("div", {}, el("h3", {}, "Labels"), el("div", { class: "scroll tall", tabindex: "0", role: "region",
@@ -67,8 +65,9 @@ function numberFigure(output) {
       el("div", {}, el("dt", {}, name), el("dd", {}, short(value))))));
 }
 
-function qualityLead() {
-  const { n, outputs } = data.quality;
+function lead({ n, outputs }) {
   const size = n === undefined ? Math.max(...outputs.map((output) => output.n)) : n;
   return `${count(size)} documents whose truth is known. ${heldOutSentence()}`;
 }
+
+section("scores", { title: "Scores", lead, draw });

@@ -1,17 +1,52 @@
-// The words of the chosen topic, in the order of the slider's relevance.
+// The map of the topics, and the words of the chosen one in the order of the slider's relevance.
 
-function drawWords(highlight) {
+function draw(body, { places, n_shown: nShown, n_steps: nSteps }) {
+  const box = el("div", { class: "map", id: "map" });
+  body.classList.add("two");
+  body.append(
+    el("div", { class: "map-side" }, box, el("p", { class: "caption" },
+      "Area: share of the tokens. Distance: Jensen–Shannon divergence of the words, flattened to two dimensions. ",
+      el("span", { class: "keys" }, "Arrow keys go from topic to topic."))),
+    wordSide(nSteps));
+  drawWords(topicMap(box, places), nShown);
+}
+
+// The list of words and its controls, empty.
+function wordSide(nSteps) {
+  const button = (id, label, text) => el("button", { type: "button", class: "step", id, "aria-label": label }, text);
+  const unseen = (text) => el("span", { class: "hidden" }, text);
+  return el("div", { class: "words-side" },
+    el("div", { class: "tools" },
+      button("previous", "Previous topic", "‹"),
+      el("label", { class: "grow" }, unseen("Topic"), el("select", { id: "topic-select" })),
+      button("next", "Next topic", "›")),
+    el("div", { class: "tools finder" },
+      el("label", { class: "grow" }, unseen("Find topics by a word"),
+        el("input", { type: "search", id: "find", placeholder: "find topics by a word …", autocomplete: "off",
+          spellcheck: "false", dir: "auto" })),
+      el("span", { class: "status", id: "found", role: "status" })),
+    el("div", { class: "tools slider" },
+      el("label", { for: "relevance" }, "Relevance\u00a0", el("i", {}, "λ"), " = ",
+        el("output", { id: "lambda", for: "relevance" })),
+      el("div", { class: "grow" },
+        el("input", { type: "range", id: "relevance", min: 0, max: 1, step: 1 / nSteps, value: 0.6,
+          "aria-describedby": "relevance-note" }),
+        el("div", { class: "ends", id: "relevance-note" }, el("span", {}, "0 distinctive"), el("span", {}, "1 frequent")))),
+    el("ol", { class: "words", id: "words", "aria-label": "Words of the chosen topic" }),
+    el("p", { class: "caption" }, el("span", { class: "swatch here" }), " tokens in this topic ",
+      el("span", { class: "swatch all" }), " tokens in all topics"));
+}
+
+function drawWords(highlight, nShown) {
   const list = byId("words");
   const slider = byId("relevance");
   const select = byId("topic-select");
-  slider.step = 1 / data.n_steps;
-  slider.value = 0.6;
 
-  const draw = () => {
+  const update = () => {
     const lambda = Number(slider.value);
     byId("lambda").textContent = lambda.toFixed(2);
     slider.setAttribute("aria-valuetext", `lambda ${lambda.toFixed(2)}`);
-    const shown = relevantWords(chosen, lambda, data.n_shown);
+    const shown = relevantWords(chosen, lambda, nShown);
     const most = Math.max(...shown.map((entry) => entry.all), 1);
     put(list, colour(chosen), []);
     list.replaceChildren(...shown.map((entry) => {
@@ -30,9 +65,9 @@ function drawWords(highlight) {
     select.value = String(chosen);
     byId("previous").disabled = rank[chosen] === 0;
     byId("next").disabled = rank[chosen] === order.length - 1;
-    draw();
+    update();
   };
-  slider.addEventListener("input", draw);
+  slider.addEventListener("input", update);
   byId("previous").addEventListener("click", () => choose(neighbour(-1)));
   byId("next").addEventListener("click", () => choose(neighbour(1)));
   fillSelect(select, order);
@@ -71,3 +106,10 @@ function fillSelect(select, some) {
   }
   for (const group of groups) if (group.childNodes.length) select.append(...(several ? [group] : group.childNodes));
 }
+
+function lead() {
+  return data.models.length > 1
+    ? "The topics of all models side by side; shares are of the tokens of a model." : "";
+}
+
+section("topics", { title: "Topics", lead, draw });

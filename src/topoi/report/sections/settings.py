@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 import topoi
-from topoi.corpus import Corpus
-from topoi.report.topics import models_of
+from topoi.report.subject import Subject
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 LONGEST = 120  # characters of a value
 
 
-def settings(estimator: Any, corpus: Corpus | None, n_shown: int) -> dict[str, Any]:
+def data(subject: Subject) -> dict[str, Any]:
     """Settings, versions and sizes, as pairs of texts."""
+    parameters = subject.estimator.get_params(deep=False)
     return {
-        "parameters": [[name, plain(value)] for name, value in sorted(estimator.get_params(deep=False).items())],
+        "parameters": [[name, plain(value)] for name, value in sorted(parameters.items())],
         "versions": _versions(),
-        "sizes": _sizes(estimator, corpus, n_shown),
+        "sizes": _sizes(subject),
     }
 
 
@@ -35,22 +35,22 @@ def _versions() -> list[list[str]]:
     return found
 
 
-def _sizes(estimator: Any, corpus: Corpus | None, n_shown: int) -> list[list[str]]:
-    models = models_of(estimator)
+def _sizes(subject: Subject) -> list[list[str]]:
+    models, corpus = subject.models, subject.corpus
     first = models[0]
     sizes = []
     if len(models) > 1:
         sizes += [["models", f"{len(models):,}"], ["topics of each", f"{first.n_topics:,}"]]
     else:
         sizes += [["topics", f"{first.n_topics:,}"]]
-        if (trained := getattr(estimator, "doc_topic_", None)) is not None:
+        if (trained := getattr(subject.estimator, "doc_topic_", None)) is not None:
             sizes.append(["documents learned from", f"{len(trained):,}"])
         sizes.append(["tokens learned from", f"{round(float(first.topic_counts.sum())):,}"])
     sizes.append(["words of the vocabulary", f"{first.n_words:,}"])
     if corpus is not None:
         sizes += [
             ["documents given to the report", f"{corpus.n_documents:,}"],
-            ["of which shown", f"{n_shown:,}"],
+            ["of which shown", f"{len(subject.rows):,}"],
             ["tokens of these documents", f"{corpus.n_tokens:,}"],
         ]
     return sizes

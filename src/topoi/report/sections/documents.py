@@ -11,32 +11,33 @@ from numpy.typing import NDArray
 from topoi.chain.model import TopicModel
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
+from topoi.evaluate.chains import traces_of
 from topoi.report.predictions import NOT_KNOWN, Predictions
 from topoi.report.reasons import reasons_of
-from topoi.report.target import Target
-from topoi.report.topics import models_of, pairs
-from topoi.report.words import WordTable
+from topoi.report.subject import Subject
+from topoi.report.target import Target, pairs
 
 MOST_CHARACTERS = 4000  # of a text
 MOST_TOPICS = 8  # of a document
 LEAST_SHARE = 0.02  # of a topic that is named
 
 
-def documents(
-    estimator: Any,
-    target: Target,
-    corpus: Corpus,
-    found: Predictions | None,
-    rows: NDArray[np.int64],
-    texts: Sequence[str] | None,
-    ids: Sequence[Any] | None,
-    words: WordTable,
-) -> list[dict[str, Any]]:
-    """The documents `rows` of a corpus, everything that the page shows of them."""
-    texts = _as_list("texts", texts, corpus.n_documents)
-    ids = _as_list("ids", ids, corpus.n_documents)
+def data(subject: Subject) -> dict[str, Any] | None:
+    """The documents that are shown, and of how many they are; None where there are none."""
+    if subject.corpus is None or len(subject.rows) == 0:
+        return None
+    return {
+        "n": subject.corpus.n_documents,
+        "n_chains": max(map(len, traces_of(subject.estimator))),
+        "shown": _shown(subject, subject.corpus),
+    }
+
+
+def _shown(subject: Subject, corpus: Corpus) -> list[dict[str, Any]]:
+    """Everything that the page shows of the documents."""
+    estimator, target, found = subject.estimator, subject.target, subject.predictions
+    models, rows, words = subject.models, subject.rows, subject.words
     some = corpus.take(rows)
-    models = models_of(estimator)
     first = np.cumsum([0, *(model.n_topics for model in models)]).tolist()
     shares = np.asarray(estimator.transform(some), np.float64)
     chosen = _model_of(target, found, rows, len(models))
@@ -47,14 +48,14 @@ def documents(
         theta = shares[d, start : start + model.n_topics]
         own, counts = np.unique(some.document(d), return_counts=True)
         document = {
-            "id": str(row) if ids is None else str(ids[row]),
+            "id": str(row) if subject.ids is None else str(subject.ids[row]),
             "tokens": int(counts.sum()),
             "model": number,
             "words": [words.add(model, w) for w in own.tolist()],
             "counts": counts.tolist(),
             "of": (start + word_topics(model, theta, own)).tolist(),
             **_shares(theta, start),
-            **_text(texts, row),
+            **_text(subject.texts, row),
             **_labels(target, found, row),
         }
         out.append(document)
@@ -120,14 +121,3 @@ def _labels(target: Target, found: Predictions | None, row: int) -> dict[str, An
         known = None if true is None or true == NOT_KNOWN else [int(true)]
         predicted = [int(said)]
     return {"predicted": predicted, "truth": known, "wrong": known is not None and known != predicted}
-
-
-def _as_list(name: str, values: Sequence[Any] | None, n_documents: int) -> list[Any] | None:
-    """By position: a series of pandas has an index of its own."""
-    if values is None:
-        return None
-    if isinstance(values, str):
-        raise ParameterError(name, "is a single string; give a list, one for each document")
-    if len(values) != n_documents:
-        raise ParameterError(name, f"has {len(values)} entries, but there are {n_documents} documents")
-    return list(values)

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.report.predictions import NOT_KNOWN, Predictions
-from topoi.report.target import Target
+from topoi.report.subject import Subject
 
 MOST_POINTS = 1000  # of a plot of numbers
 
 
-def quality(target: Target, found: Predictions | None) -> dict[str, Any] | None:
+def data(subject: Subject) -> dict[str, Any] | None:
     """Scores of the documents whose truth is known; None where nothing can be compared."""
+    target, found = subject.target, subject.predictions
     if found is None or found.truth is None:
         return None
     if target.kind == "numbers":

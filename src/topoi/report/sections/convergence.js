@@ -2,9 +2,7 @@
 
 const MODELS_AT_FIRST = 4;
 
-function drawConvergence() {
-  const body = byId("convergence-body");
-  const { models, burn_in: burnIn, held_out: heldOut } = data.convergence;
+function draw(body, { models, burn_in: burnIn, held_out: heldOut }) {
   let shown = 0;
   const grid = el("div", { class: "charts" });
   const more = el("button", { type: "button", class: "more", onclick: () => grow(20) });
@@ -50,3 +48,5 @@ function chainFigures(model, lines) {
   if (model.n_chains > lines.length) add("Chains", String(model.n_chains), "the best one is drawn");
   return out;
 }
+
+section("convergence", { title: "Convergence", draw });

@@ -11,12 +11,14 @@ import numpy as np
 from topoi.errors import ParameterError
 from topoi.estimators.watch import NAMES
 from topoi.evaluate.chains import burn_in_of, effective_samples, traces_of
+from topoi.report.subject import Subject
 
 MOST_POINTS = 400  # of a line: more than a screen shows
 
 
-def convergence(estimator: Any, names: list[str], held_out_trace: Any) -> dict[str, Any]:
+def data(subject: Subject) -> dict[str, Any]:
     """The lines of every model, and how well its chains agree."""
+    estimator, names = subject.estimator, subject.model_names
     members = getattr(estimator, "estimators_", [estimator])
     burn_in = burn_in_of(estimator)
     models = []
@@ -33,11 +35,11 @@ def convergence(estimator: Any, names: list[str], held_out_trace: Any) -> dict[s
                 "stopped": member.stopped_,
             }
         )
-    kept = _kept(members, names) if held_out_trace is None else held_out_trace
-    return {"burn_in": burn_in, "models": models, "held_out": _held_out(kept)}
+    watched = _watched(members, names) if subject.held_out_trace is None else subject.held_out_trace
+    return {"burn_in": burn_in, "models": models, "held_out": _held_out(watched)}
 
 
-def _kept(members: list[Any], names: list[str]) -> dict[str, Any]:
+def _watched(members: list[Any], names: list[str]) -> dict[str, Any]:
     """Scores of the documents that the fit was watched on (`validation`), by model and chain."""
     lines = {}
     for number, member in enumerate(members):
@@ -59,8 +61,6 @@ def _thin(line: list[tuple[int, float]]) -> dict[str, list[float]]:
 
 
 def _held_out(trace: Any) -> list[dict[str, Any]]:
-    if trace is None:
-        return []
     given = trace if isinstance(trace, Mapping) else {"held-out score": trace}
     out = []
     for name, points in given.items():

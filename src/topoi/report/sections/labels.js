@@ -2,9 +2,8 @@
 
 const ROWS_AT_FIRST = 24;
 
-function drawWeights() {
-  const rows = data.weights.rows;
-  const body = byId("labels-body");
+function draw(body, { rows }) {
+  body.classList.add("two");
   const largest = Math.max(...rows.flatMap((row) => row.mean.map(Math.abs)), 1e-9);
   const several = data.models.length > 1;
   let sortedBy = null;
@@ -95,7 +94,7 @@ function drawWeights() {
   drawSide();
 }
 
-function weightsLead() {
+function lead({ n_left_out: leftOut }) {
   const { names, binary, kind, votes } = data.target;
   const said = [];
   if (kind === "numbers") said.push("What a topic adds to a prediction, in standard deviations of the target, for a "
@@ -107,7 +106,8 @@ function weightsLead() {
   if (data.models.length > 1 && !votes) {
     said.push("Every label has a model with topics of its own; shown is the model of the chosen topic.");
   }
-  const leftOut = data.weights.n_left_out;
   if (leftOut) said.push(`${count(leftOut)} labels with weaker weights are left out.`);
   return said.join(" ");
 }
+
+section("labels", { title: data.target.kind === "numbers" ? "Weights" : "Labels", lead, draw });

@@ -1,0 +1,35 @@
+// A section shows itself: its title, its place in the navigation, a sentence or two, and what it draws.
+
+const waiting = new Map();
+
+function drawNow(place) {
+  const draw = waiting.get(place);
+  waiting.delete(place);
+  if (draw) draw();
+}
+
+// What is below the fold is drawn when it comes near.
+const watcher = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    if (!entry.isIntersecting) continue;
+    watcher.unobserve(entry.target);
+    drawNow(entry.target);
+  }
+}, { rootMargin: "800px 0px" });
+window.addEventListener("beforeprint", () => { for (const place of [...waiting.keys()]) drawNow(place); });
+
+// `lead` (may be left out) gives the sentences below the title; `draw` fills the empty element `body`. Both take what
+// `data` of the section's Python file gave.
+function section(name, { title, lead = () => "", draw }) {
+  const place = byId(name);
+  const given = data.sections[name];
+  const first = byId("nav").childElementCount === 0;
+  place.hidden = false;
+  byId(`${name}-title`).textContent = title;
+  byId("nav").append(el("a", { href: `#${name}` }, title));
+  byId(`${name}-lead`).textContent = lead(given);
+  byId(`${name}-lead`).hidden = byId(`${name}-lead`).textContent === "";
+  waiting.set(place, () => draw(byId(`${name}-body`), given));
+  if (first) drawNow(place);
+  else watcher.observe(place);
+}

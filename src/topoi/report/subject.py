@@ -1,0 +1,127 @@
+"""What a report is about: the estimator, the documents given, and what several sections need, made once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.chain.model import TopicModel, check_whole
+from topoi.corpus import Corpus
+from topoi.errors import ParameterError
+from topoi.report.predictions import Predictions, predictions
+from topoi.report.target import Target, model_names, models_of, target_of
+from topoi.report.topics import topics
+from topoi.report.words import WordTable
+
+
+@dataclass
+class Subject:
+    """A fitted estimator and the documents that it is shown with; every section takes what it needs from here.
+
+    The fields are those parameters of `write_report` that are not of the file.
+    """
+
+    estimator: Any
+    X: Any = None
+    y: Any = None
+    texts: Sequence[str] | None = None
+    ids: Sequence[Any] | None = None
+    held_out: bool | None = None
+    label_names: Sequence[Any] | None = None
+    held_out_trace: Any = None
+    max_documents: int = 2000
+    words: WordTable = field(default_factory=WordTable, init=False)  # data has words as numbers into it
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        from sklearn.utils.validation import check_is_fitted
+
+        if not hasattr(self.estimator, "_parts"):
+            raise ParameterError("estimator", f"must be an estimator of topoi, not {type(self.estimator).__name__}")
+        check_is_fitted(self.estimator)
+        check_whole("max_documents", self.max_documents, 0)
+        if self.X is None:
+            for name, value in (("y", self.y), ("texts", self.texts), ("ids", self.ids)):
+                if value is not None:
+                    raise ParameterError(name, "needs the documents as well: give their counts or corpus as X")
+        self.texts = self._for_each("texts", self.texts)
+        self.ids = self._for_each("ids", self.ids)
+
+    def _for_each(self, name: str, values: Sequence[Any] | None) -> list[Any] | None:
+        """One for each document, by position: a series of pandas has an index of its own."""
+        if values is None or self.corpus is None:
+            return None
+        if isinstance(values, str):
+            raise ParameterError(name, "is a single string; give a list, one for each document")
+        if len(values) != self.corpus.n_documents:
+            n_documents = self.corpus.n_documents
+            raise ParameterError(name, f"has {len(values)} entries, but there are {n_documents} documents")
+        return list(values)
+
+    @cached_property
+    def corpus(self) -> Corpus | None:
+        """The documents given."""
+        if self.X is None or isinstance(self.X, Corpus):
+            return self.X
+        return Corpus.from_counts(self.X, allow_empty=True)
+
+    @cached_property
+    def target(self) -> Target:
+        """What the estimator predicts."""
+        return target_of(self.estimator, self.label_names)
+
+    @cached_property
+    def models(self) -> list[TopicModel]:
+        """The estimator's models: one, or one for each class or pair of classes."""
+        return models_of(self.estimator)
+
+    @cached_property
+    def model_names(self) -> list[str]:
+        """What each of several models tells apart; no names where there is one."""
+        return model_names(self.estimator, self.target.names)
+
+    @cached_property
+    def topics(self) -> list[dict[str, Any]]:
+        """The topics of all models side by side, with their words."""
+        return topics(self.models, self.words)
+
+    @cached_property
+    def predictions(self) -> Predictions | None:
+        """Of all documents given; None without documents, or where nothing is predicted."""
+        return None if self.corpus is None else predictions(self.estimator, self.target, self.corpus, self.y)
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The documents that are shown, evenly spaced over those given."""
+        n_documents = 0 if self.corpus is None else self.corpus.n_documents
+        n = min(self.max_documents, n_documents)
+        return np.arange(n, dtype=np.int64) * n_documents // max(n, 1)
+
+    def data(self) -> dict[str, Any]:
+        """What all sections share: the topics, the models that they are of, and the names of the labels."""
+        return {
+            "estimator": type(self.estimator).__name__,
+            "held_out": self.held_out,
+            "models": [
+                {
+                    "name": self.model_names[number] if self.model_names else "",
+                    "n_samples": model.n_samples,
+                    "n_words": model.n_words,
+                    "tokens": float(model.topic_counts.sum()),
+                    "beta": model.beta,
+                }
+                for number, model in enumerate(self.models)
+            ],
+            "topics": self.topics,
+            "target": {
+                "kind": self.target.kind,
+                "names": self.target.names if self.predictions is None else self.predictions.names,
+                "binary": self.target.binary,
+                "votes": self.target.votes,
+            },
+        }
