@@ -51,6 +51,7 @@ __all__ = [
     "TopoiError",
     "__version__",
     "load",
+    "losses_table",
     "samplers_table",
 ]
 
@@ -85,3 +86,11 @@ def samplers_table() -> list[dict[str, Any]]:
 
     facts = ("name", "exact", "parallel", "cost", "bias", "reference")
     return [{fact: getattr(sampler, fact) for fact in facts} for sampler in SAMPLERS.values()]
+
+
+def losses_table() -> list[dict[str, Any]]:
+    """What every loss of a supervised model is: its name, what it predicts, its formula, and the settings it has."""
+    from topoi.chain.responses import RESPONSES
+
+    facts = ("name", "predicts", "loss_formula")
+    return [{fact: getattr(r, fact) for fact in facts} | {"settings": r.setting_names()} for r in RESPONSES.values()]

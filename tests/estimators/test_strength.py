@@ -12,7 +12,7 @@ from scipy import stats
 from topoi import MedLDAClassifier, MedLDARegressor, ParameterError
 from topoi._machine.polya_gamma import polya_gamma
 from topoi._machine.rng import new_stream
-from topoi.estimators.labels import STRONGEST
+from topoi.chain.responses.settings import STRONGEST
 
 rng = np.random.default_rng(5)
 X = rng.poisson(0.5, (24, 12)) + (np.arange(12) == 0)

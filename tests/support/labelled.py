@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from topoi import MedLDAClassifier, MedLDARegressor, ParameterError
+from topoi.chain.responses import LabelResponse, NumberResponse, losses
 
 N_TOPICS = 5
 PER_TOPIC = 12
 N_WORDS = N_TOPICS * PER_TOPIC
 EFFECT = np.array([1.0, -1.0, 2.0, -2.0, 0.0])  # of the share of a topic on the target of a regression
-LOSSES = ["hinge", "logistic"]
-REGRESSION_LOSSES = ["epsilon_insensitive", "squared"]
+LOSSES = list(losses(LabelResponse))
+REGRESSION_LOSSES = list(losses(NumberResponse))
 WORDS = [f"t{w // PER_TOPIC}w{w % PER_TOPIC}" for w in range(N_WORDS)]  # the topic that a word is of, and its number
 
 

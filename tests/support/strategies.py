@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from topoi import LDA, Corpus, MedLDAClassifier, MedLDARegressor
+from topoi.chain.responses import LabelResponse, NumberResponse, losses
 from topoi.chain.samplers import SAMPLERS
 
 # ---- Counts ------------------------------------------------------------------------------------------------
@@ -182,7 +183,7 @@ SETTINGS = {
     LDA: COMMON | {"sampler": st.sampled_from(["auto", *sorted(SAMPLERS)])},
     MedLDAClassifier: SUPERVISED
     | {
-        "loss": st.sampled_from(["hinge", "logistic"]),
+        "loss": st.sampled_from(list(losses(LabelResponse))),
         "strategy": st.sampled_from(["multitask", "multitask", "ovr", "ovo"]),
         "margin": STRENGTH,
         "positive_weight": STRENGTH,
@@ -190,7 +191,7 @@ SETTINGS = {
     },
     MedLDARegressor: SUPERVISED
     | {
-        "loss": st.sampled_from(["epsilon_insensitive", "squared"]),
+        "loss": st.sampled_from(list(losses(NumberResponse))),
         "epsilon": st.sampled_from([0.0, 1e-3, 1e3]),
         "held_out": st.sampled_from([0, 0, 0.3]),
     },

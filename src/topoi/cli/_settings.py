@@ -43,10 +43,10 @@ class Settings:
     ] = None
     chains: Annotated[int | None, _option("--chains", min=1, help="Independent runs; the best is the model.")] = None
     loss: Annotated[
-        str | None, _option("--loss", help="hinge or logistic; epsilon_insensitive or squared for --target.")
+        str | None, _option("--loss", help=f"What a wrong answer costs {SUPERVISED}; one of `topoi info`.")
     ] = None
     cost: Annotated[float | None, _option("--cost", help=f"Weight of labels against words {SUPERVISED}.")] = None
-    margin: Annotated[float | None, _option("--margin", help="Of the hinge loss; adapts to the documents.")] = None
+    margin: Annotated[float | None, _option("--margin", help="If the loss has one; adapts to the documents.")] = None
     strategy: Annotated[
         str | None,
         _option("--strategy", help="multitask: labels share topics; ovr, ovo: topics for each label or pair of them."),

@@ -15,7 +15,7 @@ def info(
     model: Annotated[str | None, typer.Argument(metavar="MODEL", help="Folder of a model.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show versions, the folder of the compile cache, and every sampler; or what a model was made of.
+    """Show versions, the folder of the compile cache, every sampler and every loss; or what a model was made of.
 
     \b
       topoi info
@@ -27,17 +27,19 @@ def info(
     import platform
     from importlib.metadata import version
 
-    from topoi import samplers_table
+    from topoi import losses_table, samplers_table
     from topoi._machine.jit import cache_dir
 
     facts = {"topoi": __version__, "Python": platform.python_version()}
     facts |= {package: version(package) for package in ("numpy", "numba", "scikit-learn")}
     cache = cache_dir()
     if json:
-        print_json({**facts, "cache": None if cache is None else str(cache), "samplers": samplers_table()})
+        tables = {"samplers": samplers_table(), "losses": losses_table()}
+        print_json({**facts, "cache": None if cache is None else str(cache), **tables})
         return
     _print_facts(facts | {"cache": cache or "none: no folder that only you can write to, every run compiles anew"})
     _print_samplers(samplers_table())
+    _print_losses(losses_table())
 
 
 def _print_facts(facts: dict[str, Any]) -> None:
@@ -65,6 +67,19 @@ def _print_samplers(samplers: list[dict[str, Any]]) -> None:
     out = console()
     out.print(table)
     out.print(" In brackets: distance from the posterior on a five-token corpus (docs/exactness.md).", style="dim")
+
+
+def _print_losses(losses: list[dict[str, Any]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("loss", style="cyan", no_wrap=True)
+    for name in ("predicts", "pseudo-likelihood", "settings"):
+        table.add_column(name)
+    for row in losses:
+        table.add_row(row["name"], row["predicts"], row["loss_formula"], ", ".join(row["settings"]))
+    console().print(table)
 
 
 def _about_model(path: str, json: bool) -> None:

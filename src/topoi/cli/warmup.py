@@ -44,6 +44,7 @@ def steps(every: bool) -> list[tuple[str, Callable[[], Any]]]:
     import numpy as np
 
     import topoi
+    from topoi.chain.responses import LabelResponse, NumberResponse, losses
     from topoi.chain.samplers import SAMPLERS
     from topoi.corpus import Corpus
     from topoi.evaluate import evaluate
@@ -76,11 +77,11 @@ def steps(every: bool) -> list[tuple[str, Callable[[], Any]]]:
         ("LDA, fold-in by expected topics", lambda: lda(small, infer_method="mean_field")),
     ]
     for name, y in (("two labels", labels % 2), ("labels", labels), ("several labels", np.eye(3, dtype=int)[labels])):
-        for loss in ("hinge", "logistic"):
+        for loss in losses(LabelResponse):
             for corpus in (small, large):
                 what = f"MedLDAClassifier, {name}, {loss}{', many tokens' if corpus is large else ''}"
                 out.append((what, lambda c=corpus, y=y, loss=loss: classifier(c, y, loss=loss)))  # type: ignore[misc]
-    for loss in ("epsilon_insensitive", "squared"):
+    for loss in losses(NumberResponse):
         for corpus in (small, large):
             what = f"MedLDARegressor, {loss}{', many tokens' if corpus is large else ''}"
             out.append((what, lambda c=corpus, loss=loss: regressor(c, loss=loss)))  # type: ignore[misc]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
-from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
@@ -19,8 +18,8 @@ from topoi._disk.schema import TEXT, array_of, instance_of, list_of
 from topoi._disk.store import ModelError
 from topoi.chain.loop import Callback, Run
 from topoi.chain.model import TopicModel
-from topoi.chain.responses import RESPONSES, Response
-from topoi.chain.samples import Watch
+from topoi.chain.responses import DEFAULT_LABEL_LOSS, LabelResponse, find_loss, losses
+from topoi.chain.responses.settings import check_setting
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.estimators._all_or_nothing import all_or_nothing
@@ -31,13 +30,8 @@ from topoi.estimators.supervised import Lesson, SupervisedEstimator, model_seed
 from topoi.estimators.unpredicted import NeverPredictedWarning, predicted
 from topoi.estimators.watch import watch_labels
 from topoi.predict.fold_in import FoldIn
-from topoi.predict.scores import AVERAGES, Reason
+from topoi.predict.scores import Reason
 
-# The margin (hinge) or cost (logistic) that suits a corpus grows with its documents' length: a token's pull is that of
-# the whole document over its length. Where few documents have a label, a strong pull would give them topics of their
-# own, which documents without labels, and new ones, never use (docs/supervised.md has measurements).
-PULL_PER_TOKEN = 0.2
-SMALLEST_PULL = 1.0
 # What has no meaning for several models together.
 OF_ONE_MODEL = (
     "model_", "chains_", "log_joint_", "traces_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "response_",
@@ -110,6 +104,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         "_fitted_strategy": TEXT,
         "_several": list_of(instance_of(SupervisedEstimator)),
     }
+    _kind = LabelResponse
+    response_: LabelResponse
     _several: list[MedLDAClassifier]  # the models, where there are several
     _fitted_strategy: str  # whatever `strategy` was set to since
 
@@ -118,7 +114,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         n_topics: int = 20,
         *,
         strategy: str = "multitask",
-        loss: str = "hinge",
+        loss: str = DEFAULT_LABEL_LOSS,
         cost: float | None = None,
         margin: float | None = None,
         positive_weight: float | None = None,
@@ -202,21 +198,22 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             if (
                 not labels.binary
                 and self.strategy != "ovo"
-                and (self.loss == "hinge" or self.positive_weight is not None)
+                and (self.positive_weight is not None or not find_loss(self.loss, LabelResponse).probabilistic)
             ):
                 weight *= balance(targets, self.positive_weight)
             problems = split(self.strategy, labels, targets, weight)
             checkpoints = as_checkpoints(checkpoint)
             seed = self._new_seed(checkpoints)
-            watches = [None] * len(problems) if validation is None else self._watches(validation, corpus, labels, seed)
-            lessons = [self._lesson(*given, corpus) for given in zip(problems, watches, strict=True)]
+            lessons = [self._lesson(problem, corpus) for problem in problems]
+            if validation is not None:
+                lessons = self._watched(lessons, validation, corpus, labels, seed)
             runs = self._learn(lessons, seed, checkpoints)
             for name in (*OF_ONE_MODEL, "_several"):  # of an earlier fit
                 self.__dict__.pop(name, None)
             self._labels, self.classes_ = labels, labels.classes
             self._fitted_strategy = self.strategy
             if len(problems) == 1:
-                self._adopt(runs[0], lessons[0].response, seed, watches[0])
+                self._adopt(runs[0], lessons[0].response, seed, lessons[0].watch)
             else:
                 self._take(
                     [
@@ -240,25 +237,31 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         if self._labels.binary:
             counts = np.append((targets < 0).sum(0), counts)
         if len(never := np.flatnonzero(~seen & (counts > 0))):
-            found = NeverPredictedWarning(self.classes_[never].tolist(), counts[never].tolist(), len(targets))
+            others = [name for name in losses(LabelResponse) if name != self.loss]
+            found = NeverPredictedWarning(self.classes_[never].tolist(), counts[never].tolist(), len(targets), others)
             warnings.warn(found, stacklevel=3)
 
-    def _lesson(self, problem: Problem, watch: Watch | None, corpus: Corpus) -> Lesson:
+    def _lesson(self, problem: Problem, corpus: Corpus) -> Lesson:
         documents = corpus if problem.rows is None else corpus.take(problem.rows)
-        return Lesson(documents, problem.targets, problem.weight, self._response(documents, problem.targets), watch)
+        response = find_loss(self.loss, LabelResponse).adapted(self.get_params(deep=False), documents, problem.targets)
+        return Lesson(documents, problem.targets, problem.weight, response)
 
-    def _watches(self, validation: Any, corpus: Corpus, labels: Labels, seed: int) -> list[Watch | None]:
-        """For every model a watch on the documents of `validation` that it is about."""
+    def _watched(
+        self, lessons: list[Lesson], validation: Any, corpus: Corpus, labels: Labels, seed: int
+    ) -> list[Lesson]:
+        """The lessons, each with a watch on the documents of `validation` that it is about."""
         X, y = as_pair(validation)
         documents = self._corpus(X, reset=False, allow_empty=True, like=corpus)
         targets = labels.targets(labels.check_known(y, documents.n_documents))
         measure = "micro_f1" if labels.several else "accuracy"
-        watches: list[Watch | None] = []
-        for model, problem in enumerate(split(self.strategy, labels, targets, np.ones_like(targets))):
+        problems = split(self.strategy, labels, targets, np.ones_like(targets))
+        watched = []
+        for model, (lesson, problem) in enumerate(zip(lessons, problems, strict=True)):
             some = documents if problem.rows is None else documents.take(problem.rows)
             fold_in = FoldIn(self.infer_sweeps, model_seed(seed, model), self.infer_method)
-            watches.append(watch_labels(some, problem.targets, measure, fold_in, AVERAGES[self.loss]))
-        return watches
+            watch = watch_labels(some, problem.targets, measure, fold_in, lesson.response.average)
+            watched.append(replace(lesson, watch=watch))
+        return watched
 
     def _model(self, labels: Labels, runs: list[Run], lesson: Lesson, seed: int) -> MedLDAClassifier:
         """A fitted classifier of one of several models."""
@@ -326,23 +329,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_strategy(self.strategy)
-        if self.loss not in ("hinge", "logistic"):
-            raise ParameterError("loss", f'must be "hinge" or "logistic", not {self.loss!r}')
-        for name in ("margin", "positive_weight"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, numbers.Real) and 0 < float(value) < np.inf):
-                raise ParameterError(name, f"must be a positive number or None, not {value!r}")
-
-    def _response(self, corpus: Corpus, targets: NDArray[Any]) -> Response:
-        settings: dict[str, float] = {} if self.cost is None else {"cost": float(self.cost)}
-        labelled = float(np.mean(~np.isnan(targets[:, 0])))
-        mean_length = corpus.n_tokens / max(int(np.count_nonzero(corpus.doc_lengths)), 1)
-        adapted = max(PULL_PER_TOKEN * labelled * mean_length, SMALLEST_PULL)
-        if self.loss == "hinge":
-            settings["margin"] = adapted if self.margin is None else float(self.margin)
-        else:
-            settings.setdefault("cost", adapted)
-        return RESPONSES[self.loss](**settings)
+        check_setting("positive_weight", self.positive_weight)
 
     def _scores(self, X: Any) -> list[NDArray[np.float64]]:
         """Scores (samples, documents, tasks) of every model."""
@@ -363,8 +350,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         which breaks ties (as scikit-learn's `OneVsOneClassifier`).
         """
         check_is_fitted(self)
-        average = AVERAGES[self.estimators_[0].response_.name]  # whatever `loss` was set to since
-        scores = np.concatenate([average(samples) for samples in self._scores(X)], axis=1)
+        models = zip(self.estimators_, self._scores(X), strict=True)
+        scores = np.concatenate([model.response_.average(samples) for model, samples in models], axis=1)
         if self._votes:
             return vote(scores, len(self.classes_))
         return scores[:, 0] if self._labels.binary else scores
@@ -380,14 +367,16 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of every label (n_documents, n_classes); rows sum to 1 unless several labels may be right.
 
-        Logistic loss: averaged over the posterior samples; for "ovo" those of the pairs are coupled (Wu, Lin & Weng
-        2004). Hinge loss has no probabilities: the share of the samples that vote for a label, with one more vote
-        shared by all labels, so that no label is ever certain.
+        Those of the logistic loss are averaged over the posterior samples; for "ovo" those of the pairs are coupled
+        (Wu, Lin & Weng 2004). The hinge loss has none: they are the share of the samples that vote for a label, with
+        one more vote shared by all labels, so that no label is ever certain.
         """
         samples = self._scores(X)
         n_classes = len(self.classes_)
-        if self.estimators_[0].response_.name == "logistic":  # whatever `loss` was set to since
-            p: NDArray[np.float64] = np.concatenate([expit(scores).mean(0) for scores in samples], axis=1)
+        responses = [model.response_ for model in self.estimators_]  # whatever `loss` was set to since
+        if responses[0].probabilistic:
+            parts = [response.link(scores).mean(0) for response, scores in zip(responses, samples, strict=True)]
+            p: NDArray[np.float64] = np.concatenate(parts, axis=1)
             if self._votes:
                 return couple(p, n_classes)
         else:

@@ -12,18 +12,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from topoi.chain.responses.settings import check_strength
 from topoi.errors import ParameterError
-
-# The largest cost (times weight), margin and ε. Such a cost is a wall already. Beyond, the log density of a Pólya–Gamma
-# variable, a difference of numbers of the size of the cost, has no digit left (at 1e18 its sampler never ends), and
-# squares of weights leave float32.
-STRONGEST = 1e12
-
-
-def check_strength(name: str, value: float) -> None:
-    """Raise if a number of a loss is so large that draws would lose their digits."""
-    if not value <= STRONGEST:
-        raise ParameterError(name, f"must be at most {STRONGEST:g}, not {value:g}")
 
 
 def check_mask(unlabelled: Any, n_documents: int) -> NDArray[np.bool_]:

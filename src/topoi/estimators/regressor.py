@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from topoi._disk.schema import FLAG, array_of, instance_of
 from topoi._disk.store import ModelError
 from topoi.chain.loop import Callback
-from topoi.chain.responses import RESPONSES, Response
+from topoi.chain.responses import DEFAULT_NUMBER_LOSS, NumberResponse, find_loss
 from topoi.chain.samples import Watch
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
@@ -26,8 +26,6 @@ from topoi.estimators.watch import watch_targets
 from topoi.predict.fold_in import FoldIn
 from topoi.predict.intervals import N_DRAWS, Noise, held_out_noise, measure_noise, spaced
 from topoi.predict.scores import Reason, score_draws
-
-LARGEST_TARGET = 1e100
 
 
 class MedLDARegressor(RegressorMixin, SupervisedEstimator):
@@ -65,11 +63,14 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         "noise_std_": array_of("float64"),
     }
 
+    _kind = NumberResponse
+    response_: NumberResponse
+
     def __init__(
         self,
         n_topics: int = 20,
         *,
-        loss: str = "epsilon_insensitive",
+        loss: str = DEFAULT_NUMBER_LOSS,
         cost: float | None = None,
         epsilon: float = 1e-3,
         held_out: float = 0.0,
@@ -133,20 +134,19 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         with all_or_nothing(self):
             corpus = self._corpus(X, reset=True)
             self._check_parameters()
-            response = self._response()
-            targets = check_targets(y, corpus.n_documents)
+            targets = as_numbers(y, corpus.n_documents)
             self._one = targets.ndim == 1
             targets = targets.reshape(corpus.n_documents, -1)
+            response = find_loss(self.loss, NumberResponse).adapted(self.get_params(deep=False), corpus, targets)
+            response.check_targets(targets)
             if np.isnan(targets).all(0).any():
                 raise ParameterError("y", "has an output without a single known target")
-            self._mean = np.nanmean(targets, axis=0)
-            spread = np.nanstd(targets, axis=0)
-            self._spread = np.where(spread > 0, spread, 1.0)
+            self._mean, self._spread = response.units(targets)
             targets = (targets - self._mean) / self._spread
             checkpoints = as_checkpoints(checkpoint)
             seed = self._new_seed(checkpoints)
             out = self._to_hold_out(targets)
-            watch = None if validation is None else self._watch(validation, corpus, seed)
+            watch = None if validation is None else self._watch(validation, corpus, response, seed)
             lessons = [Lesson(corpus, targets, np.ones_like(targets), response, watch)]
             if len(out):
                 rest = np.setdiff1d(np.arange(corpus.n_documents), out)
@@ -158,20 +158,20 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             with self._pool() as pool:
                 if without:
                     fold_in = FoldIn(self.infer_sweeps, model_seed(seed, 1), self.infer_method)
-                    self._noise = held_out_noise(without[0], corpus.take(out), targets[out], fold_in, pool)
+                    self._noise = held_out_noise(without[0], corpus.take(out), targets[out], response, fold_in, pool)
                 else:
-                    self._noise = measure_noise(runs, corpus, targets, self._fold_in, pool)
+                    self._noise = measure_noise(runs, corpus, targets, response, self._fold_in, pool)
             self.noise_std_ = np.sqrt(self._noise.variance) * self._spread
             return self
 
-    def _watch(self, validation: Any, corpus: Corpus, seed: int) -> Watch:
+    def _watch(self, validation: Any, corpus: Corpus, response: NumberResponse, seed: int) -> Watch:
         X, y = as_pair(validation)
         documents = self._corpus(X, reset=False, allow_empty=True, like=corpus)
-        targets = check_targets(y, documents.n_documents).reshape(documents.n_documents, -1)
+        targets = check_targets(y, documents.n_documents, response).reshape(documents.n_documents, -1)
         if targets.shape[1] != len(self._mean):
             raise ParameterError("validation", f"has {targets.shape[1]} outputs, but y has {len(self._mean)}")
         fold_in = FoldIn(self.infer_sweeps, seed, self.infer_method)
-        return watch_targets(documents, (targets - self._mean) / self._spread, fold_in)
+        return watch_targets(documents, (targets - self._mean) / self._spread, fold_in, response.average)
 
     @property
     def _n_tasks(self) -> int:
@@ -199,16 +199,6 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             raise ParameterError("held_out", "leaves an output without a known target in one of the parts; use 0")
         return out
 
-    def _response(self) -> Response:
-        if self.loss not in ("epsilon_insensitive", "squared"):
-            raise ParameterError("loss", f'must be "epsilon_insensitive" or "squared", not {self.loss!r}')
-        settings: dict[str, float] = {} if self.cost is None else {"cost": float(self.cost)}
-        if self.loss == "epsilon_insensitive":
-            if not (isinstance(self.epsilon, numbers.Real) and 0 <= float(self.epsilon) < np.inf):
-                raise ParameterError("epsilon", f"must be a number of at least 0, not {self.epsilon!r}")
-            settings["epsilon"] = float(self.epsilon)
-        return RESPONSES[self.loss](**settings)
-
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Expected targets of new documents; with `return_std`, also how far the targets may be off (see intervals)."""
         mean, spread = self._predict(X, return_std)
@@ -234,16 +224,16 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         check_is_fitted(self)
         corpus = self._corpus(X, reset=False, allow_empty=True)
         with self._pool() as pool:
-            mean = self._sample_scores(corpus, pool).mean(0) * self._spread + self._mean
+            mean = self.response_.average(self._sample_scores(corpus, pool)) * self._spread + self._mean
             if not with_spread:
                 return mean, np.empty(0)
             draws = score_draws(self._chains, corpus, N_DRAWS, self._seed, pool)
-        return mean, self._noise.spread(draws) * self._spread
+        return mean, self._noise.spread(self.response_.link(draws)) * self._spread
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² of the predictions; every target must be known."""
         predicted = self.predict(X)
-        truth = check_targets(y, len(predicted))
+        truth = check_targets(y, len(predicted), self.response_)
         if np.isnan(truth).any():
             row = int(np.flatnonzero(np.isnan(truth).reshape(len(truth), -1).any(1))[0])
             raise ParameterError("y", f"target {row} is NaN; score only documents whose targets are known")
@@ -258,8 +248,15 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         return self._reasons(corpus, range(len(self._mean)), n_topics, n_words)
 
 
-def check_targets(y: Any, n_documents: int) -> NDArray[np.float64]:
-    """Targets (documents,) or (documents, outputs) as numbers; NaN is one that is not known."""
+def check_targets(y: Any, n_documents: int, response: NumberResponse) -> NDArray[np.float64]:
+    """Targets (documents,) or (documents, outputs) that a loss has a meaning for; NaN is one that is not known."""
+    targets = as_numbers(y, n_documents)
+    response.check_targets(targets)
+    return targets
+
+
+def as_numbers(y: Any, n_documents: int) -> NDArray[np.float64]:
+    """Targets (documents,) or (documents, outputs) as numbers."""
     if y is None:
         raise ParameterError("y", "requires y to be passed, but the target y is None")
     try:
@@ -268,12 +265,4 @@ def check_targets(y: Any, n_documents: int) -> NDArray[np.float64]:
         raise ParameterError("y", f"must be numbers: {error}") from error
     if targets.ndim not in (1, 2) or len(targets) != n_documents:
         raise ParameterError("y", f"has shape {targets.shape}, but there are {n_documents} documents")
-    if np.isinf(targets).any():
-        row = int(np.flatnonzero(np.isinf(targets).reshape(n_documents, -1).any(1))[0])
-        raise ParameterError("y", f"target {row} is infinite (inf); use NaN for a target that is not known")
-    if (huge := np.abs(targets) > LARGEST_TARGET).any():
-        row = int(np.flatnonzero(huge.reshape(n_documents, -1).any(1))[0])
-        raise ParameterError(
-            "y", f"target {row} is beyond ±{LARGEST_TARGET:g}, where squares overflow; scale the targets"
-        )
     return targets

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,13 +14,13 @@ from topoi.chain.checkpoint import Checkpoints
 from topoi.chain.loop import Run, Schedule
 from topoi.chain.model import check_whole
 from topoi.chain.priors.dirichlet import resolve_alpha, resolve_beta
-from topoi.chain.responses import Response
+from topoi.chain.responses import Response, find_loss, losses
+from topoi.chain.responses.settings import STRONGEST, check_setting
 from topoi.chain.responses.supervision import Supervision, new_supervision
 from topoi.chain.samples import Watch
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.estimators.base import Job, TopicEstimator, chain_seed
-from topoi.estimators.labels import STRONGEST, check_strength
 from topoi.estimators.saved import Savable
 from topoi.predict.fold_in import FoldIn
 from topoi.predict.scores import Chain, Reason, reasons, sample_scores
@@ -45,6 +44,7 @@ class SupervisedEstimator(TopicEstimator):
     """What classifier and regressor share."""
 
     _supervised: ClassVar[bool] = True
+    _kind: ClassVar[type[Response]]  # of the losses to choose from
     _fitted: ClassVar = Savable._fitted | {
         "_chains": list_of(instance_of(Chain)),
         "response_": instance_of(Response),
@@ -60,6 +60,7 @@ class SupervisedEstimator(TopicEstimator):
     burn_in: int | None
     doc_topic_prior: Any
     topic_word_prior: Any
+    response_: Response
     _chains: list[Chain]
 
     def __sklearn_tags__(self) -> Any:
@@ -75,7 +76,7 @@ class SupervisedEstimator(TopicEstimator):
         if not 1 / STRONGEST <= nu <= STRONGEST:  # a wider prior lets weights leave float32
             raise ParameterError("weight_prior", f"must be from {1 / STRONGEST:g} to {STRONGEST:g}, not {nu:g}")
         for lesson in lessons:
-            check_lesson(lesson)
+            lesson.response.check_limits(float(np.max(lesson.weight, initial=1.0)))
 
         def job(model: int, lesson: Lesson) -> Job:
             def supervise() -> Supervision:
@@ -98,13 +99,8 @@ class SupervisedEstimator(TopicEstimator):
         self._seed = seed
         self._chains = [Chain(result.model, result.weights) for result in runs]
         self.response_ = response
-        self.topic_weights_ = best.weights.mean(0).astype(np.float64) / self._unit
-        self.topic_weights_std_ = best.weights.std(0).astype(np.float64) / self._unit
-
-    @property
-    def _unit(self) -> float:
-        """What a score of 1 means, in the scores of the chain: for the hinge loss, the margin."""
-        return float(getattr(self.response_, "margin", 1.0))
+        self.topic_weights_ = best.weights.mean(0).astype(np.float64) / response.unit
+        self.topic_weights_std_ = best.weights.std(0).astype(np.float64) / response.unit
 
     @property
     def _fold_in(self) -> FoldIn:
@@ -112,14 +108,14 @@ class SupervisedEstimator(TopicEstimator):
 
     def _sample_scores(self, corpus: Corpus, pool: Any) -> NDArray[np.float64]:
         """Scores (samples, documents, tasks) of the one model."""
-        return sample_scores(self._chains, corpus, self._fold_in, pool) / self._unit
+        return sample_scores(self._chains, corpus, self._fold_in, pool) / self.response_.unit
 
     def _reasons(
         self, corpus: Corpus, labels: Any, n_topics: int, n_words: int, first_topic: int = 0
     ) -> list[list[Reason]]:
         """Reasons of the best chain of the one model."""
         best = next(chain for chain in self._chains if chain.model is self.model_)
-        settings = (self._unit, self._fold_in, n_topics, n_words, first_topic)
+        settings = (self.response_.unit, self._fold_in, n_topics, n_words, first_topic)
         return reasons(best, labels, corpus, *settings)
 
     @property
@@ -144,20 +140,10 @@ class SupervisedEstimator(TopicEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_whole("n_gibbs", self.n_gibbs, 0)
-        for name in ("cost", "weight_prior"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, numbers.Real) and 0 < float(value) < np.inf):
-                raise ParameterError(name, f"must be a positive number, not {value!r}")
-
-
-def check_lesson(lesson: Lesson) -> None:
-    """Raise if the numbers of its loss are too large."""
-    response, weight = lesson.response, float(np.max(lesson.weight, initial=1.0))
-    for name in ("cost", "margin", "epsilon"):
-        check_strength(name, getattr(response, name, 0.0))
-    if not response.cost * weight <= STRONGEST:
-        what = f"{response.cost:g} times the largest weight of a document, {weight:g}"
-        raise ParameterError("cost", f"{what}, must be at most {STRONGEST:g}; take smaller weights, or a smaller cost")
+        check_setting("weight_prior", self.weight_prior, none=False)
+        find_loss(self.loss, self._kind)
+        for response in losses(self._kind).values():  # whichever `loss` is: a wrong margin is wrong
+            response.check_settings(self.get_params(deep=False))
 
 
 def model_seed(seed: int, model: int) -> int:

@@ -15,16 +15,22 @@ SHOWN = 5  # classes in the message
 
 
 class NeverPredictedWarning(UserWarning):
-    """`classes` are predicted for not one training document; `counts` are the numbers of documents that have them."""
+    """`classes` are predicted for not one training document; `counts` are the numbers of documents that have them.
 
-    def __init__(self, classes: Sequence[Any], counts: Sequence[int], n_documents: int) -> None:
+    `losses` are others that the user may try.
+    """
+
+    def __init__(
+        self, classes: Sequence[Any], counts: Sequence[int], n_documents: int, losses: Sequence[str] = ()
+    ) -> None:
         self.classes, self.counts, self.n_documents = list(classes), list(counts), n_documents
         some = [f"{label!r} (which {n:,} have)" for label, n in zip(classes, counts, strict=True)][:SHOWN]
         more = f" and {len(classes) - SHOWN:,} more" if len(classes) > SHOWN else ""
+        try_losses = "".join(f'loss="{loss}" or ' for loss in losses)
         super().__init__(
             f"not one of the {n_documents:,} training documents is predicted to be {', or '.join(some)}{more}. If it "
             'matters, give rare classes more weight (class_weight="balanced" for two classes, a larger positive_weight '
-            'for more), or try loss="logistic" or more sweeps'
+            f"for more), or try {try_losses}more sweeps"
         )
 
 

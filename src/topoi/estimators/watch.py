@@ -65,11 +65,13 @@ def watch_labels(
     return Watch(measure, _key(corpus, targets), score)
 
 
-def watch_targets(corpus: Corpus, targets: NDArray[np.float64], fold_in: FoldIn) -> Watch:
+def watch_targets(
+    corpus: Corpus, targets: NDArray[np.float64], fold_in: FoldIn, average: Callable[[Scores], Scores]
+) -> Watch:
     """R² of predicted numbers, the mean over the outputs; targets (documents, outputs), NaN where one is not known."""
 
     def score(model: TopicModel, weights: NDArray[np.float32], pool: Pool) -> float:
-        found = sample_scores([Chain(model, weights)], corpus, fold_in, pool).mean(0)
+        found = average(sample_scores([Chain(model, weights)], corpus, fold_in, pool))
         return float(np.mean([_r2(true[~np.isnan(true)], said[~np.isnan(true)])
                               for true, said in zip(targets.T, found.T, strict=True)]))  # fmt: skip
 

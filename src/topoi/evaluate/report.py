@@ -56,7 +56,7 @@ def score_predictions(estimator: Any, X: Any, y: Any, *, level: float = 0.9) -> 
         probabilities = estimator.predict_proba(corpus)
         return classification_scores(truth, estimator.predict(corpus), probabilities, labels=estimator.classes_)
     if isinstance(estimator, MedLDARegressor):
-        truth = check_targets(y, corpus.n_documents)
+        truth = check_targets(y, corpus.n_documents, estimator.response_)
         predicted, bounds = estimator.predict(corpus), estimator.predict_interval(corpus, level)
         if truth.size != predicted.size:
             raise ParameterError("y", f"has shape {truth.shape}, but predictions have {predicted.shape}")

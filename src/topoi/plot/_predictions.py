@@ -60,7 +60,7 @@ def calibration(
 
 def _intervals(estimator: MedLDARegressor, X: Any, y: Any, level: float, output: int, ax: Any) -> Any:
     corpus = corpus_of(estimator, X)
-    truth = check_targets(y, corpus.n_documents)
+    truth = check_targets(y, corpus.n_documents, estimator.response_)
     truth = truth.reshape(len(truth), -1)
     if len(truth) == 0:
         raise ParameterError("X", "has no documents to predict")

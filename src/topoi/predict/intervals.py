@@ -1,9 +1,9 @@
 """How far a target may be from its prediction.
 
-The variance of a target around its prediction has two parts: that of the score over posterior draws of topics, weights
-and chains, which differs from document to document, and the noise σ² that is left, the same for all. How the sum is
-distributed (heavy tails, skewness) is not assumed: the standardised errors of training documents are kept, and the
-bounds of an interval are their quantiles.
+The variance of a target around its prediction has two parts: that of the expected target over posterior draws of
+topics, weights and chains, which differs from document to document, and the noise σ² that is left, the same for all.
+How the sum is distributed (heavy tails, skewness) is not assumed: the standardised errors of training documents are
+kept, and the bounds of an interval are their quantiles.
 
 Errors of training documents would be too small, since their own words and targets made the topics. So the words of
 these documents are first taken out of the counts (a tenth of the documents at a time), and their topics are found anew,
@@ -25,6 +25,7 @@ from scipy.stats import norm
 from topoi._machine.pool import Pool
 from topoi.chain.loop import Run
 from topoi.chain.model import TopicModel
+from topoi.chain.responses import NumberResponse
 from topoi.corpus import Corpus
 from topoi.predict.fold_in import FoldIn
 from topoi.predict.scores import Chain, sample_scores, score_draws
@@ -70,9 +71,10 @@ class Noise:
 
 
 def measure_noise(
-    runs: Sequence[Run], corpus: Corpus, targets: NDArray[np.float64], fold_in: FoldIn, pool: Pool
-) -> Noise:
-    """The noise of the targets (documents, outputs; NaN: not known) around the scores of the chains."""
+    runs: Sequence[Run], corpus: Corpus, targets: NDArray[np.float64], response: NumberResponse, fold_in: FoldIn,
+    pool: Pool,
+) -> Noise:  # fmt: skip
+    """The noise of the targets (documents, outputs; NaN: not known) around what the chains expect."""
     documents = _some_of_each(~np.isnan(targets))
     n_groups = -(-len(documents) // max(corpus.n_documents // TAKEN_OUT, 1))
     errors = np.empty((len(documents), targets.shape[1]))
@@ -81,18 +83,20 @@ def measure_noise(
         here = slice(group, None, n_groups)
         chains = [Chain(_without(result, corpus, documents[here]), result.weights) for result in runs]
         part = corpus.take(documents[here])
-        errors[here] = targets[documents[here]] - sample_scores(chains, part, fold_in, pool).mean(0)
-        variance[here] = score_draws(chains, part, N_DRAWS, fold_in.seed, pool).var(0, ddof=1)
+        errors[here] = targets[documents[here]] - response.average(sample_scores(chains, part, fold_in, pool))
+        variance[here] = response.link(score_draws(chains, part, N_DRAWS, fold_in.seed, pool)).var(0, ddof=1)
     return _noise(errors, variance)
 
 
 def held_out_noise(
-    runs: Sequence[Run], corpus: Corpus, targets: NDArray[np.float64], fold_in: FoldIn, pool: Pool
-) -> Noise:
+    runs: Sequence[Run], corpus: Corpus, targets: NDArray[np.float64], response: NumberResponse, fold_in: FoldIn,
+    pool: Pool,
+) -> Noise:  # fmt: skip
     """The noise of the targets of documents that the chains have not seen."""
     chains = [Chain(result.model, result.weights) for result in runs]
-    errors = targets - sample_scores(chains, corpus, fold_in, pool).mean(0)
-    return _noise(errors, score_draws(chains, corpus, N_DRAWS, fold_in.seed, pool).var(0, ddof=1))
+    errors = targets - response.average(sample_scores(chains, corpus, fold_in, pool))
+    draws = response.link(score_draws(chains, corpus, N_DRAWS, fold_in.seed, pool))
+    return _noise(errors, draws.var(0, ddof=1))
 
 
 def _noise(errors: NDArray[np.float64], variance: NDArray[np.float64]) -> Noise:

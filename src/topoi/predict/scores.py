@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from topoi._machine.pool import Pool
 from topoi.chain.model import TopicModel
 from topoi.corpus import Corpus
 from topoi.predict.fold_in import FoldIn
-
-TINY = np.finfo(float).tiny
 
 
 @dataclass
@@ -43,23 +40,6 @@ def sample_scores(chains: list[Chain], corpus: Corpus, fold_in: FoldIn, pool: Po
         shares = mean_shares(chain.model, corpus, fold_in, pool)
         parts.append(np.einsum("dk,slk->sdl", shares, chain.weights.astype(np.float64), optimize=True))
     return np.concatenate(parts)
-
-
-def log_odds(samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores of the logistic loss (samples, …) as one: the log odds of the averaged probability."""
-    p, q = expit(samples).mean(0), expit(-samples).mean(0)  # q = 1 − p, where p is near 1 too
-    odds: NDArray[np.float64] = np.log(np.maximum(p, TINY)) - np.log(np.maximum(q, TINY))
-    return odds
-
-
-def mean_score(samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores of the hinge loss (samples, …) as one."""
-    mean: NDArray[np.float64] = samples.mean(0)
-    return mean
-
-
-#: How scores of samples become one, by loss, so that the likeliest label has the highest.
-AVERAGES = {"hinge": mean_score, "logistic": log_odds}
 
 
 def score_draws(chains: list[Chain], corpus: Corpus, n_draws: int, seed: int, pool: Pool) -> NDArray[np.float64]:

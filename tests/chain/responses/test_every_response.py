@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate
 
 from support.tilted_checks import COMPILED, INTEGRALS, check_response, draw, integral_of, interpreted_core
-from topoi.chain.responses import RESPONSES, Response
+from topoi.chain.responses import RESPONSES, LabelResponse, NumberResponse, Response
 
 ALL = sorted(RESPONSES)
 DRAWN = [name for name in ALL if name != "squared"]
@@ -37,7 +37,8 @@ def test_declares_itself(name):
     assert kind.name == name
     assert name.isidentifier()
     assert name == name.lower()
-    assert kind.kind in ("classification", "regression")
+    assert kind.predicts in ("labels", "numbers")
+    assert issubclass(kind, {"labels": LabelResponse, "numbers": NumberResponse}[kind.predicts])
     assert "f" in kind.loss_formula
     assert "c" in kind.loss_formula
     assert kind.__doc__

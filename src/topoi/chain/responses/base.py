@@ -2,18 +2,28 @@
 
     ψ(y | f) = ∫ exp(κ f − ½ ω f²) (…) d(auxiliary),      f_dl = Σ_k η_kl n_dk / N_d
 
-so that given (κ, ω) topics and weights see the same thing whatever the loss. A response is one small file: the draw of
-(κ, ω), the loss itself, its link, and its default settings. Targets are a matrix (documents, tasks); NaN says that a
-document has no label for a task, and gives κ = ω = 0: no tilt.
+so that given (κ, ω) topics and weights see the same thing whatever the loss. A response owns all that depends on its
+loss: the draw of (κ, ω), the loss itself, which targets it takes, its settings with their limits and the defaults that
+suit a corpus, and how the scores of posterior samples become an answer. No other module names a loss. Targets are a
+matrix (documents, tasks); NaN says that a document has no label for a task, and gives κ = ω = 0: no tilt.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from topoi.chain.responses.settings import STRONGEST, check_setting, check_strength, setting
+from topoi.errors import ParameterError
+
+if TYPE_CHECKING:
+    from topoi.corpus import Corpus
+
+Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -21,12 +31,16 @@ class Response:
     """Base of all responses; `cost` is c, the weight of the loss against the likelihood of the words."""
 
     name: ClassVar[str]
-    #: "classification" (targets −1 and +1) or "regression" (any number).
-    kind: ClassVar[str]
     #: The pseudo-likelihood, in words.
     loss_formula: ClassVar[str]
+    #: What it is for: "labels" or "numbers" (kinds.py).
+    predicts: ClassVar[str]
+    #: Some targets that it takes. Tests draw with them.
+    examples: ClassVar[tuple[float, ...]]
 
-    cost: float = 1.0
+    cost: float = setting(1.0)
+
+    # ---- Inside the chain ----------------------------------------------------------------------------------
 
     def draw(
         self,
@@ -51,3 +65,60 @@ class Response:
     def log_loss(self, y: Any, f: Any) -> Any:
         """log ψ(y | f), up to a constant: what the augmentation must marginalise to."""
         raise NotImplementedError
+
+    # ---- Targets and settings ------------------------------------------------------------------------------
+
+    def check_targets(self, y: NDArray[Any]) -> None:
+        """Raise, and name the row, if there is a target that the loss has no meaning for; NaN is none at all."""
+        raise NotImplementedError
+
+    @classmethod
+    def setting_names(cls) -> list[str]:
+        """The names of its settings, which are those of its fields."""
+        return [field.name for field in fields(cls)]
+
+    @classmethod
+    def check_settings(cls, given: Mapping[str, Any]) -> None:
+        """Raise if one of its settings, among all that a user has given, is not what it may be."""
+        for field in fields(cls):
+            if field.name in given:
+                check_setting(field.name, given[field.name], **field.metadata)
+
+    @classmethod
+    def suited(cls, corpus: Corpus, targets: NDArray[Any]) -> dict[str, float]:
+        """Settings that adapt to documents and targets where a user gives none; the others have fixed defaults."""
+        return {}
+
+    @classmethod
+    def adapted(cls, given: Mapping[str, Any], corpus: Corpus, targets: NDArray[Any]) -> Self:
+        """The response with its settings among all that a user has given; where there is none, or None, what suits."""
+        chosen = {name: float(given[name]) for name in cls.setting_names() if given.get(name) is not None}
+        return cls(**(cls.suited(corpus, targets) | chosen))
+
+    def check_limits(self, largest_weight: float) -> None:
+        """Raise if a setting, or the cost times the largest weight of a document, is too large."""
+        for name in self.setting_names():
+            check_strength(name, getattr(self, name))
+        if not self.cost * largest_weight <= STRONGEST:
+            what = f"{self.cost:g} times the largest weight of a document, {largest_weight:g}"
+            raise ParameterError(
+                "cost", f"{what}, must be at most {STRONGEST:g}; take smaller weights, or a smaller cost"
+            )
+
+    # ---- Answers -------------------------------------------------------------------------------------------
+
+    @property
+    def unit(self) -> float:
+        """What users call a score of 1, in the scores of the chain."""
+        return 1.0
+
+    def average(self, samples: Scores) -> Scores:
+        """One answer (documents, tasks) from the scores (samples, documents, tasks) of the posterior samples."""
+        raise NotImplementedError
+
+
+def check_rows(wrong: NDArray[np.bool_], why: str) -> None:
+    """Raise if a target is wrong (documents, …), and name the first."""
+    if wrong.any():
+        row = int(np.flatnonzero(wrong.reshape(len(wrong), -1).any(1))[0])
+        raise ParameterError("y", f"target {row} {why}")

@@ -17,8 +17,9 @@ import numpy as np
 
 from topoi._machine.jit import kernel
 from topoi._machine.rng import RESPONSE, inverse_gaussian, seed_stream
-from topoi.chain.responses.base import Response
 from topoi.chain.responses.hinge import LARGEST
+from topoi.chain.responses.kinds import NumberResponse
+from topoi.chain.responses.settings import setting
 
 
 @kernel
@@ -45,15 +46,14 @@ def draw_rows(
 
 
 @dataclass(frozen=True)
-class EpsilonInsensitive(Response):
+class EpsilonInsensitive(NumberResponse):
     """ε-insensitive loss."""
 
     name = "epsilon_insensitive"
-    kind = "regression"
     loss_formula = "exp(−2c · max(0, |y − f| − ε))"
 
-    cost: float = 8.0
-    epsilon: float = 1e-3
+    cost: float = setting(8.0)
+    epsilon: float = setting(1e-3, zero=True, none=False)
 
     def draw(
         self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,

@@ -9,13 +9,18 @@ Polson & Scott (2011): with ζ = ℓ − y f, exp(−2c max(0, ζ)) = ∫ (2πλ
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoi._machine.jit import kernel
 from topoi._machine.rng import RESPONSE, inverse_gaussian, seed_stream
-from topoi.chain.responses.base import Response
+from topoi.chain.responses.kinds import LabelResponse, suited_pull
+from topoi.chain.responses.settings import setting
+
+if TYPE_CHECKING:
+    from topoi.corpus import Corpus
 
 
 @kernel
@@ -46,15 +51,15 @@ LARGEST = 1e12
 
 
 @dataclass(frozen=True)
-class Hinge(Response):
+class Hinge(LabelResponse):
     """Hinge loss with margin ℓ."""
 
     name = "hinge"
-    kind = "classification"
     loss_formula = "exp(−2c · max(0, ℓ − y f))"
+    probabilistic = False
 
-    cost: float = 1.6
-    margin: float = 16.0
+    cost: float = setting(1.6)
+    margin: float = setting(16.0)
 
     def draw(
         self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
@@ -67,3 +72,13 @@ class Hinge(Response):
     def log_loss(self, y: Any, f: Any) -> Any:
         """log ψ(y | f)."""
         return -2.0 * self.cost * np.maximum(0.0, self.margin - y * f)
+
+    @classmethod
+    def suited(cls, corpus: Corpus, targets: NDArray[Any]) -> dict[str, float]:
+        """The margin grows with the documents."""
+        return {"margin": suited_pull(corpus, targets)}
+
+    @property
+    def unit(self) -> float:
+        """The margin."""
+        return self.margin

@@ -7,14 +7,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
 
 from topoi._machine.jit import kernel
 from topoi._machine.polya_gamma import polya_gamma
 from topoi._machine.rng import RESPONSE, seed_stream
-from topoi.chain.responses.base import Response
+from topoi.chain.responses.base import Scores
+from topoi.chain.responses.kinds import LabelResponse, suited_pull
+from topoi.chain.responses.settings import setting
+
+if TYPE_CHECKING:
+    from topoi.corpus import Corpus
 
 
 @kernel
@@ -37,15 +44,18 @@ def draw_rows(
                 kappa[d, task] = 0.5 * c * sign
 
 
+TINY = np.finfo(float).tiny
+
+
 @dataclass(frozen=True)
-class Logistic(Response):
+class Logistic(LabelResponse):
     """Logistic loss."""
 
     name = "logistic"
-    kind = "classification"
     loss_formula = "(1 + exp(−y f))^(−c)"
+    probabilistic = True
 
-    cost: float = 16.0
+    cost: float = setting(16.0)
 
     def draw(
         self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
@@ -57,3 +67,19 @@ class Logistic(Response):
     def log_loss(self, y: Any, f: Any) -> Any:
         """log ψ(y | f)."""
         return -self.cost * np.logaddexp(0.0, -y * f)
+
+    @classmethod
+    def suited(cls, corpus: Corpus, targets: NDArray[Any]) -> dict[str, float]:
+        """The cost grows with the documents."""
+        return {"cost": suited_pull(corpus, targets)}
+
+    def link(self, f: Scores) -> Scores:
+        """1/(1 + exp(−f))."""
+        p: Scores = expit(f)
+        return p
+
+    def average(self, samples: Scores) -> Scores:
+        """The log odds of the averaged probability."""
+        p, q = self.link(samples).mean(0), self.link(-samples).mean(0)  # q = 1 − p, where p is near 1 too
+        odds: Scores = np.log(np.maximum(p, TINY)) - np.log(np.maximum(q, TINY))
+        return odds

@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from topoi.chain.responses.base import Response
+from topoi.chain.responses.kinds import NumberResponse
+from topoi.chain.responses.settings import setting
 
 
 @dataclass(frozen=True)
-class Squared(Response):
+class Squared(NumberResponse):
     """Squared loss; `cost` is the precision of the noise."""
 
     name = "squared"
-    kind = "regression"
     loss_formula = "exp(−c (y − f)²/2)"
 
-    cost: float = 4.0
+    cost: float = setting(4.0)
 
     def draw(
         self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,

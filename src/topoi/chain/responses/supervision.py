@@ -96,6 +96,7 @@ def new_supervision(
 ) -> Supervision:
     """Supervision with weights 0, before the first draw of its auxiliary variables."""
     y = np.asarray(y, np.float32 if np.asarray(y).dtype == np.float32 else np.float64)
+    response.check_targets(y)
     return Supervision(
         response,
         y,

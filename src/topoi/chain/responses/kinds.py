@@ -1,0 +1,82 @@
+"""The two kinds of responses: of labels, −1 and +1, and of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.chain.responses.base import Response, Scores, check_rows
+
+if TYPE_CHECKING:
+    from topoi.corpus import Corpus
+
+# The pull of a label that suits a corpus grows with its documents' length: a token's pull is that of the whole document
+# over its length. Where few documents have a label, a strong pull would give them topics of their own, which documents
+# without labels, and new ones, never use (docs/supervised.md has measurements).
+PULL_PER_TOKEN = 0.2
+SMALLEST_PULL = 1.0
+
+LARGEST_TARGET = 1e100
+
+
+@dataclass(frozen=True)
+class LabelResponse(Response):
+    """A loss of labels: a positive score speaks for the label of a task."""
+
+    predicts = "labels"
+    examples = (-1.0, 1.0)
+    #: Whether the loss is a likelihood, so that `link` makes probabilities of scores. Where it is none, samples vote;
+    #: and rare labels are given more weight, which would shift probabilities.
+    probabilistic: ClassVar[bool]
+
+    def check_targets(self, y: NDArray[Any]) -> None:
+        """Raise unless targets are −1 and +1."""
+        check_rows(~(np.isnan(y) | (np.abs(y) == 1)), "must be −1 or +1; use NaN for a label that is not known")
+
+    def link(self, f: Scores) -> Scores:
+        """The probability of a task's label, from its score."""
+        raise NotImplementedError
+
+    def average(self, samples: Scores) -> Scores:
+        """One score from those of the samples, so that the likeliest label has the highest."""
+        mean: Scores = samples.mean(0)
+        return mean
+
+
+@dataclass(frozen=True)
+class NumberResponse(Response):
+    """A loss of numbers: targets are standardised, scores are near them."""
+
+    predicts = "numbers"
+    examples = (-1.3, 0.0, 2.2)
+
+    def check_targets(self, y: NDArray[Any]) -> None:
+        """Raise unless targets are finite, and so are their squares."""
+        check_rows(np.isinf(y), "is infinite (inf); use NaN for a target that is not known")
+        check_rows(
+            np.abs(y) > LARGEST_TARGET, f"is beyond ±{LARGEST_TARGET:g}, where squares overflow; scale the targets"
+        )
+
+    def units(self, y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What is taken off the targets (documents, outputs), and what they are then divided by, for each output."""
+        spread = np.nanstd(y, axis=0)
+        return np.nanmean(y, axis=0), np.where(spread > 0, spread, 1.0)
+
+    def link(self, f: Scores) -> Scores:
+        """The expected target of a score, in the units of the chain."""
+        return f
+
+    def average(self, samples: Scores) -> Scores:
+        """The expected target over the samples."""
+        mean: Scores = self.link(samples).mean(0)
+        return mean
+
+
+def suited_pull(corpus: Corpus, targets: NDArray[Any]) -> float:
+    """The pull of labels that suits a corpus: by the mean length of its documents, and the share that has a label."""
+    labelled = float(np.mean(~np.isnan(targets[:, 0])))
+    mean_length = corpus.n_tokens / max(int(np.count_nonzero(corpus.doc_lengths)), 1)
+    return max(PULL_PER_TOKEN * labelled * mean_length, SMALLEST_PULL)
