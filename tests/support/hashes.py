@@ -24,7 +24,7 @@ from topoi.chain.samplers import SAMPLERS
 #: Documents, sweeps: few enough for the interpreter; enough for several blocks of documents and of words.
 SIZES = {"tiny": (10, 3), "blocks": (400, 6)}
 #: Which estimator learns with a kind of loss, and from what.
-LEARNERS = {"classification": (MedLDAClassifier, "many"), "regression": (MedLDARegressor, "number")}
+LEARNERS = {"labels": (MedLDAClassifier, "many"), "numbers": (MedLDARegressor, "number")}
 
 
 def own(registry):
@@ -37,13 +37,13 @@ def of_sampler(sampler):
 
 
 def of_loss(loss):
-    learner, labels = LEARNERS[RESPONSES[loss].kind]
+    learner, labels = LEARNERS[RESPONSES[loss].predicts]
     return lambda data, corpus, **common: learner(loss=loss, **common).fit(corpus, getattr(data, labels))
 
 
 #: By name: a function that fits.
 MEMBERS = {f"LDA {sampler}": of_sampler(sampler) for sampler in ("auto", *own(SAMPLERS))} | {
-    f"{LEARNERS[RESPONSES[loss].kind][0].__name__} {loss}": of_loss(loss) for loss in own(RESPONSES)
+    f"{LEARNERS[RESPONSES[loss].predicts][0].__name__} {loss}": of_loss(loss) for loss in own(RESPONSES)
 }
 
 

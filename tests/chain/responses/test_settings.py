@@ -6,9 +6,9 @@ import json
 
 import numpy as np
 import pytest
-from cli_files import call
 
 import topoi
+from support.cli_files import call
 from topoi import Corpus, ParameterError
 from topoi.chain.responses import (
     DEFAULT_LABEL_LOSS,
