@@ -33,7 +33,7 @@ def place(tmp_path_factory):
 
 def new_corpus(place, name):
     model = topoi.load(place / name / "estimator.topoi")
-    vocabulary = model._parts()[0][0].vocabulary
+    vocabulary = model.topic_models_[0].vocabulary
     return model, read_documents(place / "new.csv", text="body", vocabulary=vocabulary).corpus
 
 
@@ -119,7 +119,7 @@ def test_topics(place, tmp_path, name):
     model = topoi.load(place / name / "estimator.topoi")
     found = as_json("topics", place / name, "--words", 3, "--json")["topics"]
     assert [[word["word"] for word in topic["words"]] for topic in found] == model.top_words(3)
-    phi, names = model.components_, model._parts()[0][0].vocabulary.tolist()
+    phi, names = model.components_, model.topic_models_[0].vocabulary.tolist()
     for topic, row in zip(found, phi, strict=True):
         for word in topic["words"]:
             assert word["probability"] == pytest.approx(row[names.index(word["word"])], rel=1e-12)

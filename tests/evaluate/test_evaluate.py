@@ -25,7 +25,6 @@ from topoi.evaluate import (
     score_predictions,
     top_columns,
 )
-from topoi.evaluate.chains import burn_in_of
 
 # ---- Labels ----------------------------------------------------------------------------------------------------------
 
@@ -166,8 +165,8 @@ def test_chains_of_several_models(train):
 
 def test_burn_in_after_more_documents(train):
     lda = LDA(3, n_sweeps=40, infer_sweeps=12, burn_in=8, random_state=0).fit(train.X[:50])
-    assert burn_in_of(lda) == 8
-    assert burn_in_of(lda.partial_fit(train.X[50:])) == 6
+    assert lda.burn_in_ == 8
+    assert lda.partial_fit(train.X[50:]).burn_in_ == 6
 
 
 # ---- evaluate --------------------------------------------------------------------------------------------------------

@@ -262,7 +262,7 @@ def test_kinds_of_labels(values, labels, dtype):
 def test_targets():
     data = read(b"text,y\nx1,1.5\nx2,\nx3,-2e3\n", format="csv", target="y")
     np.testing.assert_array_equal(data.labels, [1.5, np.nan, -2000])
-    assert data.label_kind == "target"
+    assert data.label_kind == "numbers"
     assert data.unlabelled.tolist() == [False, True, False]
     data = read(b'{"text": "x1", "y": 3}\n{"text": "x2", "y": "4.5"}\n', format="jsonl", target="y")
     np.testing.assert_array_equal(data.labels, [3, 4.5])

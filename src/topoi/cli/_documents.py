@@ -68,9 +68,9 @@ def open_with_labels(
     model = open_model(path)
     before = dict(model.reading)
     if label is not None or target is not None:
-        if model.kind is None or (model.kind == "target") != (target is not None):
+        if model.target.kind is None or (model.target.kind == "numbers") != (target is not None):
             wrong = "target" if target is not None else "label"
-            raise ParameterError(wrong, f"{path} predicts {_what(model.kind)}")
+            raise ParameterError(wrong, f"{path} predicts {_what(model.target.kind)}")
         before |= {"label": label, "target": target}
     kept = EVERY if keep_texts and source == "-" else 0
     data = read_new(
@@ -106,11 +106,11 @@ def _rows_kept_out(model: Model, data: Dataset) -> Any:
         n = model.about["counts"]["documents"]
         raise ParameterError("held_out", f"the fit read {n} documents, these are {len(data)}; give the file of the fit")
     every = np.arange(len(data))
-    candidates = every if model.kind is None else every[~data.unlabelled]
+    candidates = every if model.target.kind is None else every[~data.unlabelled]
     return hold_out(candidates, share, model.about["settings"]["seed"])
 
 
 def _what(kind: str | None) -> str:
-    return {None: "nothing", "target": "a number: --target", "one": "labels: --label", "several": "labels: --label"}[
+    return {None: "nothing", "numbers": "a number: --target", "one": "labels: --label", "several": "labels: --label"}[
         kind
     ]

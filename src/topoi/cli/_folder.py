@@ -8,13 +8,17 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from topoi._disk import strict_json
 from topoi._version import __version__
 from topoi.errors import FileError
+
+if TYPE_CHECKING:
+    from topoi.corpus.target import Target
 
 ESTIMATOR = "estimator.topoi"
 ABOUT = "topoi.json"
@@ -53,34 +57,18 @@ class Model:
     @property
     def words(self) -> Any:
         """The (first) topic model, which knows the vocabulary."""
-        return self.estimator._parts()[0][0]
+        return self.estimator.topic_models_[0]
 
-    @property
-    def kind(self) -> str | None:
-        """What it predicts: nothing (None), "one" label, "several", or a "target"."""
-        if not hasattr(self.estimator, "topic_weights_"):
-            return None
-        if not hasattr(self.estimator, "classes_"):
-            return "target"
-        return "several" if self.estimator._labels.several else "one"
-
-    @property
-    def labels(self) -> list[Any]:
-        """The labels, in the order of the estimator's `classes_`."""
-        if self.kind in (None, "target"):
-            return []
+    @cached_property
+    def target(self) -> Target:
+        """What it predicts; columns of an indicator matrix, and a number, have the names that they had in the file."""
+        target: Target = self.estimator.target_
         names = self.about.get("labels", {}).get("names")
-        own: list[Any] = self.estimator.classes_.tolist()
-        return names if self.kind == "several" and names is not None else own
-
-    @property
-    def tasks(self) -> list[str]:
-        """What a positive weight of a topic speaks for, a row of `topic_weights_` each."""
-        from topoi.report.target import target_of
-
-        if self.kind == "target" and len(self.estimator.topic_weights_) == 1:
-            return [str(self.reading.get("target") or "target")]
-        return target_of(self.estimator, self.labels or None).tasks
+        if target.kind == "several" and names is not None:
+            return replace(target, values=names).named(names)
+        if target.kind == "numbers" and len(target.names) == 1:
+            return target.named([self.reading.get("target") or "target"])
+        return target
 
 
 def named(path: str) -> Path:
@@ -99,8 +87,8 @@ def open_model(path: str) -> Model:
         return Model(place, topoi.load(place))
     about = read_about(place)
     model = Model(place, topoi.load(place / ESTIMATOR), about)
-    names = about.get("labels", {}).get("names")
-    if model.kind == "several" and (not isinstance(names, list) or len(names) != len(model.estimator.classes_)):
+    own, names = model.estimator.target_, about.get("labels", {}).get("names")
+    if own.kind == "several" and (not isinstance(names, list) or len(names) != len(own.values)):
         raise FileError(
             f"{place / ABOUT}: the names of the labels do not fit the estimator; fit the model again.", path
         )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from topoi.corpus.target import Kind, Target
     from topoi.readers import Dataset
 
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 class Answers:
     """What is to be learned: `y` as `fit` takes it, the mask of documents without a label, and the names of labels."""
 
-    kind: str | None  # None, "one", "several" or "target"
+    kind: Kind | None
     y: Any
     unlabelled: NDArray[np.bool_]
     names: list[Any] | None  # of the columns of an indicator matrix
@@ -65,22 +66,22 @@ class Known:
     n_foreign: int
 
 
-def to_compare(kind: str | None, classes: list[Any], data: Dataset) -> Known | None:
+def to_compare(target: Target, data: Dataset) -> Known | None:
     """Labels of new documents that a model knows; None if there are none."""
     import numpy as np
 
-    if kind is None or data.labels is None:
+    if target.kind is None or data.labels is None:
         return None
-    mask = data.unlabelled
-    if kind == "target":
-        if data.label_kind != "target":
+    mask, classes = data.unlabelled, target.values
+    if target.kind == "numbers":
+        if data.label_kind != "numbers":
             raise ParameterError("target", "the model predicts numbers; name their column")
         rows = np.flatnonzero(~mask)
         return Known(rows, np.asarray(data.labels)[rows], 0) if len(rows) else None
-    if data.label_kind == "target":
+    if data.label_kind == "numbers":
         raise ParameterError("label", "the model predicts labels, not numbers; name their column")
     known = by_text(classes)
-    if kind == "several":
+    if target.kind == "several":
         lists = as_lists(data.labels)
         rows = np.flatnonzero(~mask)
         foreign = sum(any(str(label) not in known for label in labels or ()) for labels in lists)

@@ -47,7 +47,7 @@ class Speed:
 
 def outcome(estimator: Any, seconds: float, speed: Speed) -> dict[str, Any]:
     """How the run went."""
-    members = getattr(estimator, "estimators_", [estimator])
+    members = estimator.estimators_
     last = [member.log_joint_[-1, 1] for member in members if len(member.log_joint_)]
     return {
         "estimator": type(estimator).__name__,
@@ -110,5 +110,9 @@ def _next(model: Model) -> list[str]:
     path = model.path
     source = model.about["source"]
     documents = source if source != "-" else "DOCUMENTS"
-    use = f"topoi predict {path} NEW -o predictions.csv" if model.kind else f"topoi transform {path} NEW -o shares.csv"
-    return [f"topoi topics {path}", use, f"topoi report {path} {documents} -o report.html"]
+    use = (
+        f"topoi predict {path} NEW -o predictions.csv"
+        if model.target.kind
+        else f"topoi transform {path} NEW -o shares.csv"
+    )
+    return [f"topoi topics {path}", f"topoi {use}", f"topoi report {path} {documents} -o report.html"]

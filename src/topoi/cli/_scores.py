@@ -28,13 +28,13 @@ def prediction_scores(model: Model, data: Dataset, level: float = 0.9) -> dict[s
     from topoi.cli._labels import to_compare
     from topoi.evaluate import score_predictions
 
-    known = to_compare(model.kind, model.labels, data)
+    known = to_compare(model.target, data)
     if known is None:
         return {}
     scores = score_predictions(model.estimator, data.corpus.take(known.rows), known.y, level=level).as_dict()
-    if model.kind == "several":
+    if model.target.kind == "several":
         scores["per_label"] = [
-            {**row, "label": name} for row, name in zip(scores["per_label"], model.labels, strict=True)
+            {**row, "label": name} for row, name in zip(scores["per_label"], model.target.values, strict=True)
         ]
     return {"scored_documents": len(known.rows), "documents_with_unknown_labels": known.n_foreign, **scores}
 
@@ -45,6 +45,6 @@ def held_out_scores(model: Model, data: Dataset, rows: Any) -> dict[str, Any]:
 
     test = some_rows(data, rows)
     scores = prediction_scores(model, test)
-    if len(model.estimator._parts()) == 1 and test.corpus.n_tokens:
+    if len(model.estimator.topic_models_) == 1 and test.corpus.n_tokens:
         scores |= evaluate(model.estimator, test.corpus, measures=["document_completion"])
     return scores

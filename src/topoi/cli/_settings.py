@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topoi.errors import ParameterError
+
+if TYPE_CHECKING:
+    from topoi.corpus.target import Kind
 
 PANEL = "Model"
 SUPERVISED = "(with labels or targets)"
@@ -87,7 +90,7 @@ PARAMETERS = {
 }
 
 
-def new_estimator(kind: str | None, settings: Settings, progress: bool = False, callbacks: Any = None) -> Any:
+def new_estimator(kind: Kind | None, settings: Settings, progress: bool = False, callbacks: Any = None) -> Any:
     """The estimator for labels of this kind; an option that it does not have is an error."""
     import inspect
 
@@ -96,7 +99,7 @@ def new_estimator(kind: str | None, settings: Settings, progress: bool = False, 
     if kind is None:
         cls: Any = topoi.LDA
     else:
-        cls = topoi.MedLDARegressor if kind == "target" else topoi.MedLDAClassifier
+        cls = topoi.MedLDARegressor if kind == "numbers" else topoi.MedLDAClassifier
     known = inspect.signature(cls).parameters
     chosen: dict[str, Any] = {}
     for option, parameter in PARAMETERS.items():

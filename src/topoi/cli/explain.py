@@ -59,7 +59,7 @@ def explain(
                 raise ParameterError("row", f"must be from 0 to {len(data) - 1}, not {row}")
             corpus = data.corpus.take([row])
         (reasons,) = opened.estimator.explain(corpus, n_topics=topics, n_words=words)
-        names = opened.tasks
+        names = opened.target.tasks
         (predicted,) = _predicted(opened, corpus)
     found = [
         {
@@ -81,7 +81,7 @@ def explain(
     out.print(f"Predicted: {_shown(predicted)} ({corpus.n_tokens} words known).")
     best = sorted(found, key=lambda reason: -reason["score"])
     for reason in best[:MOST_LABELS]:
-        _print(reason, opened.kind == "target", out)
+        _print(reason, opened.target.kind == "numbers", out)
 
 
 def _predicted(model: Any, corpus: Any) -> list[Any]:

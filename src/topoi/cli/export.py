@@ -90,7 +90,7 @@ def _topic_word(model: Model) -> dict[str, Any]:
 
 
 def _one(model: Model, form: Form) -> Any:
-    if len(model.estimator._parts()) > 1:
+    if len(model.estimator.topic_models_) > 1:
         raise ParameterError("format", f"{form.value} holds one topic model, but --strategy ovr or ovo made several")
     return model.words
 

@@ -56,7 +56,7 @@ def predict(
 
 def check_predicts(model: Model) -> None:
     """Raise if the model is one that predicts nothing."""
-    if model.kind is None:
+    if model.target.kind is None:
         what = "predicts nothing: it was fitted without labels. See topoi transform, or fit it with --label."
         raise FileError(f"{model.path}: {what}", str(model.path))
 
@@ -78,9 +78,9 @@ def predictions(model: Model, data: Dataset, proba: bool, scores: bool, interval
     """Predictions as the columns of a table."""
     import numpy as np
 
-    estimator, corpus, labels = model.estimator, data.corpus, model.labels
+    estimator, corpus, target = model.estimator, data.corpus, model.target
     columns = names_of(data)
-    if model.kind == "target":
+    if target.kind == "numbers":
         if proba or scores:
             raise ParameterError("proba" if proba else "scores", "is for labels; this model predicts numbers")
         found = np.asarray(estimator.predict(corpus)).reshape(len(data), -1)
@@ -95,17 +95,17 @@ def predictions(model: Model, data: Dataset, proba: bool, scores: bool, interval
     if interval is not None:
         raise ParameterError("interval", "is for numbers; this model predicts labels")
     found = estimator.predict(corpus)
-    if model.kind == "several":
-        columns["labels"] = [[labels[j] for j in np.flatnonzero(row)] for row in np.asarray(found)]
+    if target.kind == "several":
+        columns["labels"] = [[target.values[j] for j in np.flatnonzero(row)] for row in np.asarray(found)]
     else:
         columns["label"] = found.tolist()
     if proba:
         columns |= {
-            f"p:{label}": values for label, values in zip(labels, estimator.predict_proba(corpus).T, strict=True)
+            f"p:{label}": values for label, values in zip(target.names, estimator.predict_proba(corpus).T, strict=True)
         }
     if scores:
         decided = estimator.decision_function(corpus)
         if decided.ndim == 1:
             decided = np.column_stack((-decided, decided))
-        columns |= {f"score:{label}": values for label, values in zip(labels, decided.T, strict=True)}
+        columns |= {f"score:{label}": values for label, values in zip(target.names, decided.T, strict=True)}
     return columns

@@ -55,7 +55,7 @@ def report(
             output,
             opened.estimator,
             held_out=True if held_out else None,
-            label_names=opened.tasks if opened.kind == "target" else opened.labels or None,
+            label_names=opened.target.names,
             title=title,
             max_documents=max_documents,
             **more,
@@ -91,15 +91,15 @@ def _labels(given: Given) -> Any:
     from topoi.cli._labels import as_lists, by_text, indicators, plain_list, to_compare
 
     model, data = given.model, given.data
-    if to_compare(model.kind, model.labels, data) is None:
+    if to_compare(model.target, data) is None:
         return None
-    if model.kind == "target":
+    if model.target.kind == "numbers":
         return data.labels
-    if model.kind == "one":
-        known = by_text(model.labels)  # a label that the model does not know stays, and counts as missed
+    if model.target.kind == "one":
+        known = by_text(model.target.values)  # a label that the model does not know stays, and counts as missed
         labels = np.empty(len(data), object)
         labels[:] = [None if label is None else known.get(str(label), label) for label in plain_list(data.labels)]
         return labels
-    matrix = indicators(as_lists(data.labels), model.labels).astype(np.float64)
+    matrix = indicators(as_lists(data.labels), model.target.values).astype(np.float64)
     matrix[data.unlabelled] = np.nan
     return matrix

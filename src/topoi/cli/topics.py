@@ -62,11 +62,11 @@ def topic_rows(model: Model, n_words: int) -> list[dict[str, Any]]:
     from topoi.evaluate import top_columns, topic_shares
 
     estimator = model.estimator
-    parts: list[TopicModel] = [part for part, _ in estimator._parts()]
+    parts: list[TopicModel] = estimator.topic_models_
     columns = top_columns(estimator, n_words)
     shares = topic_shares(estimator).tolist()
     owner = [(part, k, number) for number, part in enumerate(parts) for k in range(part.n_topics)]
-    weights, names = getattr(estimator, "topic_weights_", None), model.tasks if model.kind else []
+    weights, names = getattr(estimator, "topic_weights_", None), model.target.tasks
     rows = []
     for topic, (part, k, number) in enumerate(owner):
         found = columns[topic]
@@ -92,11 +92,11 @@ def topic_table(model: Model, rows: list[dict[str, Any]], out: Console) -> Table
     table.add_column("topic", justify="right", style="cyan")
     table.add_column("share", justify="right")
     table.add_column("most probable words", ratio=3)
-    if model.kind is not None:
-        table.add_column("raises or lowers" if model.kind == "target" else "speaks for, against", ratio=2)
+    if model.target.kind is not None:
+        table.add_column("raises or lowers" if model.target.kind == "numbers" else "speaks for, against", ratio=2)
     for row in rows:
         cells = [str(row["topic"]), f"{row['share']:.1%}", " ".join(word["word"] for word in row["words"])]
-        if model.kind is not None:
+        if model.target.kind is not None:
             cells.append(", ".join(f"{label} {weight:+.1f}" for label, weight in _strongest(row["weights"])))
         table.add_row(*cells)
     return table

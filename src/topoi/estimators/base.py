@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from topoi.chain.responses.supervision import Supervision
 from topoi.chain.samples import Watch
 from topoi.chain.state import new_state
 from topoi.corpus import Corpus
+from topoi.corpus.target import Target
 from topoi.errors import CorpusError, ParameterError
 from topoi.estimators.progress import progress_bar, remarks
 from topoi.estimators.saved import Savable
@@ -59,6 +60,9 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     """What all estimators share: parameters of the same names, input as a corpus, runs, topics and `transform`."""
 
     n_topics: int
+    n_sweeps: int
+    n_samples: int
+    burn_in: int | None
     sampler: str
     sampler_options: dict[str, Any] | None
     n_chains: int
@@ -187,9 +191,36 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_sweeps_")
 
-    def _parts(self) -> list[tuple[TopicModel, int]]:
-        """The models whose topics stand side by side, with their seeds: one, unless classes have their own."""
-        return [(self.model_, self._seed)]
+    @property
+    def target_(self) -> Target:
+        """What is predicted: nothing, unless there are labels or numbers."""
+        return Target()
+
+    @property
+    def estimators_(self) -> Sequence[Self]:
+        """An estimator for each model: itself, where there is one."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("estimators_ is there only after fit")
+        return [self]
+
+    @property
+    def topic_models_(self) -> list[TopicModel]:
+        """The topic model of each of `estimators_`."""
+        return [one.model_ for one in self.estimators_]
+
+    @property
+    def seed_(self) -> int:
+        """The seed of the chains, and of the draws for new documents."""
+        return self._seed
+
+    @property
+    def burn_in_(self) -> int:
+        """Sweeps before the first sample could be kept, of the run whose traces are kept."""
+        return self._schedule.n_burn_in
+
+    @property
+    def _schedule(self) -> Schedule:
+        return Schedule(self.n_sweeps, self.n_samples, self.burn_in)
 
     @property
     def components_(self) -> NDArray[np.float64]:
@@ -197,36 +228,41 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         if not self.__sklearn_is_fitted__():
             raise AttributeError("components_ is there only after fit")
         if self._components is None:
-            self._components = np.concatenate([model.topic_word() for model, _ in self._parts()])
+            self._components = np.concatenate([model.topic_word() for model in self.topic_models_])
         return self._components
 
     @property
     def _n_features_out(self) -> int:
-        return sum(model.n_topics for model, _ in self._parts())
+        return sum(model.n_topics for model in self.topic_models_)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Topic shares θ (n_documents, n_topics) of new documents; rows sum to 1, an empty one is the prior's mean.
 
         A document's answer depends on its words alone, not on what else is in X.
         """
-        check_is_fitted(self)
-        corpus = self._corpus(X, reset=False, allow_empty=True)
+        corpus = self.as_corpus(X)
         with self._pool() as pool:
             parts = [
-                infer(model, corpus, self.infer_sweeps, seed, pool, self.infer_method) for model, seed in self._parts()
+                infer(one.model_, corpus, self.infer_sweeps, one.seed_, pool, self.infer_method)
+                for one in self.estimators_
             ]
         return np.concatenate(parts, axis=1)
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
         """The n most probable words of every topic. `vocabulary` names the columns where X did not."""
         check_is_fitted(self)
-        models = [model for model, _ in self._parts()]
+        models = self.topic_models_
         if vocabulary is not None:
             if len(vocabulary) != self.n_features_in_:
                 raise ParameterError("vocabulary", f"has {len(vocabulary)} words, but the model {self.n_features_in_}")
             names = np.asarray(vocabulary, dtype=object)
             models = [TopicModel(**{**vars(model), "vocabulary": names}) for model in models]
         return [words for model in models for words in model.top_words(n)]
+
+    def as_corpus(self, X: Any) -> Corpus:
+        """X as a corpus of the words that the model knows: counts, a `Corpus`, or the folder of a saved one."""
+        check_is_fitted(self)
+        return self._corpus(X, reset=False, allow_empty=True)
 
     def _corpus(self, X: Any, reset: bool, allow_empty: bool = False, like: Corpus | None = None) -> Corpus:
         """X as a corpus, checked against what the estimator was fitted on, or is being fitted on: `like`."""
@@ -261,7 +297,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _check_vocabulary(self, corpus: Corpus, like: Corpus | None) -> None:
         """Raise if the columns are known to be other words than those of the model."""
-        fitted = self._parts()[0][0].vocabulary if like is None else like.vocabulary
+        fitted = self.topic_models_[0].vocabulary if like is None else like.vocabulary
         given = corpus.vocabulary
         if fitted is None or given is None or (wrong := np.flatnonzero(fitted != given)).size == 0:
             return

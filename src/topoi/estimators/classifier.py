@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from topoi._disk.schema import TEXT, array_of, instance_of, list_of
 from topoi._disk.store import ModelError
 from topoi.chain.loop import Callback, Run
-from topoi.chain.model import TopicModel
 from topoi.chain.responses import DEFAULT_LABEL_LOSS, LabelResponse, find_loss, losses
 from topoi.chain.responses.settings import check_setting
 from topoi.corpus import Corpus
+from topoi.corpus.target import Kind, Target
 from topoi.errors import ParameterError
 from topoi.estimators._all_or_nothing import all_or_nothing
 from topoi.estimators.base import as_checkpoints, as_pair
@@ -288,7 +288,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         """Only for attributes that are not there: say why, where there are several models."""
         models = self.__dict__.get("_several")
         if models is None or name not in OF_ONE_MODEL:
-            what = "is there only after fit" if name in ("components_", "estimators_") else "is no attribute"
+            later = ("components_", "estimators_", "topic_models_")
+            what = "is there only after fit" if name in later else "is no attribute"
             raise AttributeError(f"{name!r} {what} of {type(self).__name__}")
         strategy = self._fitted_strategy
         if name == "doc_topic_" and strategy == "ovr":  # for "ovo" a model has seen only some of the documents
@@ -298,14 +299,22 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         )
 
     @property
-    def estimators_(self) -> list[MedLDAClassifier]:
+    def estimators_(self) -> Sequence[MedLDAClassifier]:
         """The models: the binary ones of "ovr" and "ovo", else the classifier itself."""
-        if not self.__sklearn_is_fitted__():
-            raise AttributeError("estimators_ is there only after fit")
-        return self.__dict__.get("_several", [self])
+        return super().estimators_ if self.__dict__.get("_several") is None else self._several
 
-    def _parts(self) -> list[tuple[TopicModel, int]]:
-        return [(model.model_, model._seed) for model in self.estimators_]
+    @property
+    def target_(self) -> Target:
+        """What is predicted: the labels, one of each document or several."""
+        check_is_fitted(self)
+        values = self.classes_.tolist()
+        kind: Kind = "several" if self._labels.several else "one"
+        return Target(kind, values, [str(value) for value in values], self._fitted_strategy)
+
+    def as_truth(self, y: Any, n_documents: int) -> NDArray[Any]:
+        """Labels, or indicators, to compare predictions with; a label that the model does not know is an error."""
+        check_is_fitted(self)
+        return self._labels.check_known(y, n_documents)
 
     @property
     def _n_tasks(self) -> int:
@@ -420,6 +429,4 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         A label that the model does not know is an error. `scoring="accuracy"` of scikit-learn counts it as wrong.
         """
         predicted = self.predict(X)
-        return float(
-            accuracy_score(self._labels.check_known(y, len(predicted)), predicted, sample_weight=sample_weight)
-        )
+        return float(accuracy_score(self.as_truth(y, len(predicted)), predicted, sample_weight=sample_weight))

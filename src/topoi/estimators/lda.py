@@ -87,6 +87,8 @@ class LDA(TopicEstimator):
         Sweeps done, and why the run ended: "finished", "time", "converged", "callback" or "interrupted".
     rhat_ : float
         Of the log joint after the burn-in, over the chains (nan with one).
+    target_, topic_models_, estimators_, seed_, burn_in_
+        What every fitted estimator of topoi has: see `topoi.estimators.fitted.Fitted`.
 
     Examples
     --------
@@ -188,6 +190,13 @@ class LDA(TopicEstimator):
             self._keep(runs, schedule)
             self._batches += 1
             return self
+
+    @property
+    def _schedule(self) -> Schedule:
+        """Of the last run: `fit`, or the last `partial_fit`, whose traces are kept."""
+        if getattr(self, "_batches", 0):
+            return Schedule(self.infer_sweeps, self.n_samples)
+        return super()._schedule
 
     def score(self, X: Any, y: Any = None) -> float:
         """Held-out log-likelihood per token: half of each document is seen, the other half is predicted."""

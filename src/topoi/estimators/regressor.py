@@ -18,6 +18,7 @@ from topoi.chain.loop import Callback
 from topoi.chain.responses import DEFAULT_NUMBER_LOSS, NumberResponse, find_loss
 from topoi.chain.samples import Watch
 from topoi.corpus import Corpus
+from topoi.corpus.target import Target
 from topoi.errors import ParameterError
 from topoi.estimators._all_or_nothing import all_or_nothing
 from topoi.estimators.base import as_checkpoints, as_pair
@@ -174,6 +175,22 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         return watch_targets(documents, (targets - self._mean) / self._spread, fold_in, response.average)
 
     @property
+    def target_(self) -> Target:
+        """What is predicted: numbers, one output or several."""
+        check_is_fitted(self)
+        n = len(self._mean)
+        return Target("numbers", list(range(n)), ["target"] if n == 1 else [f"output {j}" for j in range(n)])
+
+    def as_truth(self, y: Any, n_documents: int) -> NDArray[np.float64]:
+        """Targets in the shape of the predictions; NaN where one is not known."""
+        check_is_fitted(self)
+        truth = check_targets(y, n_documents, self.response_)
+        shape = (n_documents,) if self._one else (n_documents, len(self._mean))
+        if truth.size != np.prod(shape):
+            raise ParameterError("y", f"has shape {truth.shape}, but predictions have {shape}")
+        return truth.reshape(shape)
+
+    @property
     def _n_tasks(self) -> int:
         return len(self._mean)
 
@@ -233,13 +250,11 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² of the predictions; every target must be known."""
         predicted = self.predict(X)
-        truth = check_targets(y, len(predicted), self.response_)
+        truth = self.as_truth(y, len(predicted))
         if np.isnan(truth).any():
             row = int(np.flatnonzero(np.isnan(truth).reshape(len(truth), -1).any(1))[0])
             raise ParameterError("y", f"target {row} is NaN; score only documents whose targets are known")
-        if truth.size != predicted.size:
-            raise ParameterError("y", f"has shape {truth.shape}, but predictions have {predicted.shape}")
-        return float(r2_score(truth.reshape(predicted.shape), predicted, sample_weight=sample_weight))
+        return float(r2_score(truth, predicted, sample_weight=sample_weight))
 
     def explain(self, X: Any, n_topics: int = 5, n_words: int = 10) -> list[list[Reason]]:
         """For every document, a `Reason` per output, in standard deviations from the mean target."""

@@ -104,7 +104,7 @@ class Savable:
 
     def _check_fitted(self) -> None:
         """Raise unless the parts of a loaded estimator fit together."""
-        for part, _ in self._parts():  # type: ignore[attr-defined]
+        for part in self.topic_models_:  # type: ignore[attr-defined]
             if part.n_words != self.n_features_in_:  # type: ignore[attr-defined]
                 raise ModelError("the model has other words than the estimator")
         for trace in getattr(self, "validation_traces_", []):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topoi._disk.schema import array_of, instance_of, list_of
 from topoi._disk.store import ModelError
 from topoi.chain.checkpoint import Checkpoints
-from topoi.chain.loop import Run, Schedule
+from topoi.chain.loop import Run
 from topoi.chain.model import check_whole
 from topoi.chain.priors.dirichlet import resolve_alpha, resolve_beta
 from topoi.chain.responses import Response, find_loss, losses
@@ -55,9 +55,6 @@ class SupervisedEstimator(TopicEstimator):
     cost: float | None
     weight_prior: float
     n_gibbs: int
-    n_sweeps: int
-    n_samples: int
-    burn_in: int | None
     doc_topic_prior: Any
     topic_word_prior: Any
     response_: Response
@@ -89,10 +86,6 @@ class SupervisedEstimator(TopicEstimator):
         jobs = [job(model, lesson) for model, lesson in enumerate(lessons)]
         return self._run(jobs, alpha, beta, self._schedule, checkpoints)
 
-    @property
-    def _schedule(self) -> Schedule:
-        return Schedule(self.n_sweeps, self.n_samples, self.burn_in)
-
     def _adopt(self, runs: list[Run], response: Response, seed: int, watch: Watch | None = None) -> None:
         """Become the model of these chains."""
         best = self._keep(runs, self._schedule, watch)
@@ -101,6 +94,15 @@ class SupervisedEstimator(TopicEstimator):
         self.response_ = response
         self.topic_weights_ = best.weights.mean(0).astype(np.float64) / response.unit
         self.topic_weights_std_ = best.weights.std(0).astype(np.float64) / response.unit
+
+    @property
+    def weight_samples_(self) -> list[NDArray[np.float32]]:
+        """Of every chain the weights (samples, tasks, topics) of its kept samples, in the scores of the chain."""
+        return [chain.weights for chain in self._chains]
+
+    def as_truth(self, y: Any, n_documents: int) -> NDArray[Any]:
+        """y as what the predictions for so many documents are compared with; an error if it cannot be."""
+        raise NotImplementedError
 
     @property
     def _fold_in(self) -> FoldIn:

@@ -11,8 +11,7 @@ import numpy as np
 from topoi.chain.model import TopicModel, check_whole
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
-from topoi.estimators.classifier import MedLDAClassifier
-from topoi.estimators.regressor import MedLDARegressor, check_targets
+from topoi.estimators.fitted import check_fitted
 from topoi.evaluate.chains import chain_diagnostics
 from topoi.evaluate.classification import ClassificationScores, classification_scores
 from topoi.evaluate.coherence import c_v, mean_coherence, npmi, u_mass
@@ -47,21 +46,19 @@ class Measure:
 
 def score_predictions(estimator: Any, X: Any, y: Any, *, level: float = 0.9) -> ClassificationScores | RegressionScores:
     """Scores on X and y: of a fitted classifier's labels and probabilities, or a regressor's numbers and intervals."""
-    models_of(estimator)
-    corpus = corpus_of(estimator, X)
+    kind = check_fitted(estimator).target_.kind
+    if kind is None:
+        raise ParameterError(
+            "estimator", f"must be a MedLDAClassifier or MedLDARegressor, not {type(estimator).__name__}"
+        )
+    corpus = estimator.as_corpus(X)
     if corpus.n_documents == 0:
         raise ParameterError("X", "has no documents to predict")
-    if isinstance(estimator, MedLDAClassifier):
-        truth = estimator._labels.check_known(y, corpus.n_documents)
-        probabilities = estimator.predict_proba(corpus)
-        return classification_scores(truth, estimator.predict(corpus), probabilities, labels=estimator.classes_)
-    if isinstance(estimator, MedLDARegressor):
-        truth = check_targets(y, corpus.n_documents, estimator.response_)
-        predicted, bounds = estimator.predict(corpus), estimator.predict_interval(corpus, level)
-        if truth.size != predicted.size:
-            raise ParameterError("y", f"has shape {truth.shape}, but predictions have {predicted.shape}")
-        return regression_scores(truth.reshape(predicted.shape), predicted, bounds, level=level)
-    raise ParameterError("estimator", f"must be a MedLDAClassifier or MedLDARegressor, not {type(estimator).__name__}")
+    truth = estimator.as_truth(y, corpus.n_documents)
+    predicted = estimator.predict(corpus)
+    if kind == "numbers":
+        return regression_scores(truth, predicted, estimator.predict_interval(corpus, level), level=level)
+    return classification_scores(truth, predicted, estimator.predict_proba(corpus), labels=estimator.classes_)
 
 
 def _always(task: Task) -> str:
@@ -80,7 +77,7 @@ def _texts(task: Task) -> str:
 
 
 def _predicts(task: Task) -> str:
-    if not isinstance(task.fitted, MedLDAClassifier | MedLDARegressor):
+    if isinstance(task.fitted, TopicModel) or task.fitted.target_.kind is None:
         return f"{type(task.fitted).__name__} predicts nothing"
     if task.y is None:
         return "the right labels or targets are needed; give `y`"

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from topoi.chain.model import TopicModel, check_whole
 from topoi.corpus import Corpus
 from topoi.errors import CorpusError, ParameterError
+from topoi.estimators.fitted import check_fitted
 
 Topics = Sequence[Sequence[Any]]
 
@@ -24,12 +24,7 @@ def models_of(fitted: Any) -> list[TopicModel]:
     """The topic models of a fitted estimator, one unless classes have their own; a `TopicModel` is its own."""
     if isinstance(fitted, TopicModel):
         return [fitted]
-    if not hasattr(fitted, "_parts"):
-        raise ParameterError(
-            "estimator", f"must be an LDA, MedLDAClassifier, MedLDARegressor or TopicModel, not {type(fitted).__name__}"
-        )
-    check_is_fitted(fitted)
-    return [model for model, _ in fitted._parts()]
+    return check_fitted(fitted).topic_models_
 
 
 def one_model(fitted: Any, what: str) -> TopicModel:
@@ -46,8 +41,7 @@ def corpus_of(fitted: Any, X: Any) -> Corpus:
     """X as a corpus of the words that the model has."""
     models = models_of(fitted)
     if not isinstance(fitted, TopicModel):
-        corpus: Corpus = fitted._corpus(X, reset=False, allow_empty=True)
-        return corpus
+        return check_fitted(fitted).as_corpus(X)
     corpus = X if isinstance(X, Corpus) else Corpus.from_counts(X, allow_empty=True)
     if corpus.n_words != models[0].n_words:
         raise CorpusError(f"X has {corpus.n_words} words, but the model was fitted on {models[0].n_words}.")

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from topoi.chain.model import check_whole
 from topoi.errors import ParameterError
-from topoi.evaluate.topics import models_of
+from topoi.estimators.fitted import check_fitted
 from topoi.plot._figure import PALE, SMALL, check_axes, name_width, new_axes, new_figure, short, style
 
 MOST_DOCUMENTS = 3000
@@ -76,8 +75,7 @@ def compare_embeddings(
 
 
 def _shares(estimator: Any, X: Any) -> NDArray[np.float64]:
-    models_of(estimator)
-    check_is_fitted(estimator)
+    check_fitted(estimator)
     theta = np.asarray(estimator.doc_topic_ if X is None else estimator.transform(X), np.float64)
     if theta.shape[1] < 2:
         raise ParameterError("estimator", "has one topic, so that all documents are in the same place")
@@ -87,8 +85,7 @@ def _shares(estimator: Any, X: Any) -> NDArray[np.float64]:
 def _with_words(estimator: Any, X: Any, n: int) -> NDArray[np.int64]:
     if X is None:
         return np.arange(n)
-    corpus = estimator._corpus(X, reset=False, allow_empty=True)
-    return np.flatnonzero(corpus.doc_lengths > 0)
+    return np.flatnonzero(estimator.as_corpus(X).doc_lengths > 0)
 
 
 def _labels(y: Any, n: int | None) -> NDArray[Any] | None:

@@ -8,12 +8,10 @@ import numpy as np
 
 from topoi.chain.model import check_whole
 from topoi.errors import ParameterError
-from topoi.estimators.classifier import MedLDAClassifier
-from topoi.estimators.regressor import MedLDARegressor, check_targets
+from topoi.estimators.fitted import check_fitted
 from topoi.evaluate.classification import ClassificationScores, calibration_error, reliability
 from topoi.evaluate.regression import RegressionScores
 from topoi.evaluate.report import score_predictions
-from topoi.evaluate.topics import corpus_of, models_of
 from topoi.plot._figure import COLOURS, GREY, PALE, SMALL, bare, check_axes, name_width, new_axes, short
 
 FEW_LABELS = 20  # up to so many, counts are written into the cells
@@ -28,15 +26,15 @@ def calibration(
     bins; the area of a dot is proportional to the predictions in its bin. A regressor: targets over predictions, with
     the intervals of `level`; those that miss are orange. Of several outputs the one numbered `output` is shown.
     """
-    models_of(estimator)
-    if isinstance(estimator, MedLDARegressor):
+    kind = check_fitted(estimator).target_.kind
+    if kind == "numbers":
         return _intervals(estimator, X, y, level, output, ax)
-    if not isinstance(estimator, MedLDAClassifier):
+    if kind is None:
         raise ParameterError("estimator", f"{type(estimator).__name__} predicts nothing that could be right or wrong")
-    corpus = corpus_of(estimator, X)
-    truth = estimator._labels.check_known(y, corpus.n_documents)
+    corpus = estimator.as_corpus(X)
+    truth = estimator.as_truth(y, corpus.n_documents)
     p = estimator.predict_proba(corpus)
-    if estimator._labels.several:
+    if kind == "several":
         confidence, right, what = p.ravel(), truth.ravel() > 0, "probability of a label"
     else:
         confidence, right = p.max(1), estimator.classes_[p.argmax(1)] == truth
@@ -58,10 +56,9 @@ def calibration(
     return ax
 
 
-def _intervals(estimator: MedLDARegressor, X: Any, y: Any, level: float, output: int, ax: Any) -> Any:
-    corpus = corpus_of(estimator, X)
-    truth = check_targets(y, corpus.n_documents, estimator.response_)
-    truth = truth.reshape(len(truth), -1)
+def _intervals(estimator: Any, X: Any, y: Any, level: float, output: int, ax: Any) -> Any:
+    corpus = estimator.as_corpus(X)
+    truth = estimator.as_truth(y, corpus.n_documents).reshape(corpus.n_documents, -1)
     if len(truth) == 0:
         raise ParameterError("X", "has no documents to predict")
     check_whole("output", output, 0)
@@ -96,7 +93,7 @@ def confusion(estimator: Any, X: Any, y: Any, *, label_names: Any = None, ax: An
 
     Colours are shares of a row, so that rare labels are seen; the numbers, up to 20 labels, are documents.
     """
-    if not isinstance(estimator, MedLDAClassifier):
+    if check_fitted(estimator).target_.kind not in ("one", "several"):
         raise ParameterError("estimator", f"must be a MedLDAClassifier, not {type(estimator).__name__}")
     scores = score_predictions(estimator, X, y)
     assert isinstance(scores, ClassificationScores)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from topoi.errors import ParameterError
+from topoi.estimators.fitted import check_fitted
 from topoi.estimators.watch import NAMES
-from topoi.evaluate.chains import burn_in_of, traces_of
 from topoi.plot._figure import COLOURS, GREY, PALE, SMALL, bare, check_axes, new_axes
 
 
@@ -19,7 +18,7 @@ def traces(estimator: Any, *, held_out: bool = False, ax: Any = None) -> Any:
     With `held_out` the score of the documents that `fit` was given as `validation`. The scale is that of the sweeps
     after the first quarter, which would flatten all that follows.
     """
-    models = _held_out(estimator) if held_out else traces_of(estimator)
+    models = _held_out(estimator) if held_out else [one.traces_ for one in check_fitted(estimator).estimators_]
     every = np.concatenate([trace for chains in models for trace in chains])
     if not len(every):
         raise ParameterError("estimator", "was stopped before its first evaluation: there is no trace to show")
@@ -30,7 +29,7 @@ def traces(estimator: Any, *, held_out: bool = False, ax: Any = None) -> Any:
             name = f"chain {chain}" if len(models) == 1 else f"model {number}, chain {chain}"
             colour = COLOURS[(number if len(models) > 1 else chain) % len(COLOURS)]
             ax.plot(*trace.T, color=colour, linewidth=0.8 if many else 1.4, marker=".", markersize=3, label=name)
-    burn_in = burn_in_of(estimator)
+    burn_in = estimator.burn_in_
     last = every[:, 0].max()
     if burn_in < last:
         ax.axvspan(0, burn_in, color=PALE, alpha=0.45, linewidth=0, zorder=0)
@@ -44,7 +43,7 @@ def traces(estimator: Any, *, held_out: bool = False, ax: Any = None) -> Any:
     ax.ticklabel_format(axis="y", style="plain", useOffset=False)
     ax.set_xlabel("sweep", fontsize=SMALL + 1)
     if held_out:
-        measure = getattr(estimator, "estimators_", [estimator])[0].validation_measure_
+        measure = estimator.estimators_[0].validation_measure_
         ax.set_ylabel(f"held-out {NAMES.get(measure, 'score')}", fontsize=SMALL + 1)
     else:
         ax.yaxis.set_major_formatter("{x:,.0f}")
@@ -59,8 +58,7 @@ def traces(estimator: Any, *, held_out: bool = False, ax: Any = None) -> Any:
 
 def _held_out(estimator: Any) -> list[list[Any]]:
     """For every model the traces of its chains; raise if it was not watched."""
-    check_is_fitted(estimator)
-    members = getattr(estimator, "estimators_", [estimator])
+    members = check_fitted(estimator).estimators_
     if not all(hasattr(member, "validation_traces_") for member in members):
         raise ParameterError("estimator", "has no held-out scores; watch its fit by fit(..., validation=...)")
     return [member.validation_traces_ for member in members]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from topoi.errors import ParameterError
+from topoi.estimators.fitted import check_fitted
 from topoi.evaluate.topics import models_of, top_columns
 from topoi.plot._figure import GREY, SMALL, WIDEST, check_axes, name_width, new_axes, short
 
@@ -32,8 +31,7 @@ def weights(estimator: Any, *, n_words: int = 3, sort: bool = True, label_names:
     label_names : list of str or None
         Names of the rows, in the order of `classes_`, for an indicator matrix or a regressor's outputs.
     """
-    check_is_fitted(estimator)
-    if not hasattr(estimator, "topic_weights_"):
+    if check_fitted(estimator).target_.kind is None:
         raise ParameterError("estimator", f"{type(estimator).__name__} has no weights; it must be a MedLDA estimator")
     mean, spread = estimator.topic_weights_, estimator.topic_weights_std_
     rows = [short(name) for name in task_names(estimator, label_names)]
@@ -83,18 +81,9 @@ def topic_order(mean: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def task_names(estimator: Any, label_names: Any = None) -> list[str]:
     """A name for every row of `topic_weights_`: the label, the second of two, the pair, or the number of the output."""
-    n_tasks = len(estimator.topic_weights_)
-    labels = getattr(estimator, "classes_", None)
-    names = list(range(n_tasks)) if labels is None else np.asarray(labels).tolist()
-    if label_names is not None:
-        if len(label_names) != len(names):
-            raise ParameterError("label_names", f"has {len(label_names)} names, but there are {len(names)} labels")
-        names = list(label_names)
-    elif labels is None:
-        names = ["target"] if n_tasks == 1 else [f"output {j}" for j in names]
-    if len(names) == 2 * n_tasks == 2 or getattr(estimator, "_votes", False):
-        return [f"{b} against {a}" for a, b in combinations(names, 2)]
-    return [str(name) for name in names]
+    target = check_fitted(estimator).target_.named(label_names)
+    pairs = [(0, 1)] if target.binary else target.pairs
+    return [f"{target.names[j]} against {target.names[i]}" for i, j in pairs] or target.names
 
 
 def _topic_names(estimator: Any, order: NDArray[np.int64], n_words: int) -> list[str]:
@@ -106,9 +95,9 @@ def _topic_names(estimator: Any, order: NDArray[np.int64], n_words: int) -> list
 
 def _own_cells(estimator: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Which topics a row's model has: all, unless every row has a model of its own."""
-    models = getattr(estimator, "estimators_", [estimator])
+    models = estimator.topic_models_
     if len(models) == 1:
         return np.ones(shape, bool)
-    of_topic = np.repeat(np.arange(len(models)), [model.model_.n_topics for model in models])
+    of_topic = np.repeat(np.arange(len(models)), [model.n_topics for model in models])
     own: NDArray[np.bool_] = np.arange(shape[0])[:, None] == of_topic
     return own

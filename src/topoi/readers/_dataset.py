@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus import Corpus
+from topoi.corpus.target import Kind
 from topoi.errors import FileError, ParameterError
 
 
@@ -40,13 +41,13 @@ class Dataset:
         return f"Dataset({', '.join(parts)})"
 
     @property
-    def label_kind(self) -> str | None:
-        """None without labels, `"one"` or `"several"` per document, or `"target"`: a number."""
+    def label_kind(self) -> Kind | None:
+        """None without labels, `"one"` or `"several"` per document, or `"numbers"`."""
         if self.labels is None:
             return None
         if isinstance(self.labels, list):
             return "several"
-        return "target" if self.labels.dtype.kind == "f" else "one"
+        return "numbers" if self.labels.dtype.kind == "f" else "one"
 
     @property
     def unlabelled(self) -> NDArray[np.bool_]:

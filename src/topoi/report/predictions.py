@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus import Corpus
+from topoi.corpus.target import Target
 from topoi.errors import ParameterError
-from topoi.report.target import Target
 
 NOT_KNOWN = -1  # of a class
 
@@ -32,7 +32,7 @@ class Predictions:
 
 def predictions(estimator: Any, target: Target, corpus: Corpus, y: Any) -> Predictions | None:
     """The predictions for all documents of a corpus; None for a model that predicts nothing."""
-    if target.kind == "none":
+    if target.kind is None:
         if y is not None:
             raise ParameterError("y", f"{type(estimator).__name__} predicts no labels; leave y out")
         return None

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus import Corpus
+from topoi.corpus.target import Target
 from topoi.report.predictions import NOT_KNOWN, Predictions
-from topoi.report.target import Target, pairs
 
 MOST_LABELS = 3  # of a document
 N_TOPICS = 5
@@ -31,7 +31,7 @@ def reasons_of(
     """
     if found is None:
         return [[] for _ in rows]
-    if target.votes:
+    if target.pairs:
         return _of_pairs(estimator, target, corpus, chosen, first)
     explained = estimator.explain(corpus, n_topics=N_TOPICS, n_words=N_WORDS)
     out = []
@@ -63,13 +63,12 @@ def _of_pairs(
 ) -> list[list[dict[str, Any]]]:
     """Votes have no reasons, but a pair of classes does: that of the two highest scores."""
     out: list[list[dict[str, Any]]] = [[] for _ in range(corpus.n_documents)]
-    names = [f"{target.names[j]}, not {target.names[i]}" for i, j in pairs(len(target.names))]
     for pair in np.unique(chosen).tolist():
         here = np.flatnonzero(chosen == pair)
         model = estimator.estimators_[pair]
         explained = model.explain(corpus.take(here), n_topics=N_TOPICS, n_words=N_WORDS)
         for d, document in zip(here.tolist(), explained, strict=True):
-            out[d] = [_plain(document[0], names[pair], first[pair])]
+            out[d] = [_plain(document[0], target.tasks[pair], first[pair])]
     return out
 
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from topoi.chain.model import TopicModel, check_whole
 from topoi.corpus import Corpus
+from topoi.corpus.target import Target
 from topoi.errors import ParameterError
+from topoi.estimators.fitted import check_fitted
 from topoi.report.predictions import Predictions, predictions
-from topoi.report.target import Target, model_names, models_of, target_of
 from topoi.report.topics import topics
 from topoi.report.words import WordTable
 
@@ -39,11 +40,7 @@ class Subject:
 
     def __post_init__(self) -> None:
         """Check what was given."""
-        from sklearn.utils.validation import check_is_fitted
-
-        if not hasattr(self.estimator, "_parts"):
-            raise ParameterError("estimator", f"must be an estimator of topoi, not {type(self.estimator).__name__}")
-        check_is_fitted(self.estimator)
+        check_fitted(self.estimator)
         check_whole("max_documents", self.max_documents, 0)
         if self.X is None:
             for name, value in (("y", self.y), ("texts", self.texts), ("ids", self.ids)):
@@ -73,17 +70,19 @@ class Subject:
     @cached_property
     def target(self) -> Target:
         """What the estimator predicts."""
-        return target_of(self.estimator, self.label_names)
+        target: Target = self.estimator.target_
+        return target.named(self.label_names)
 
     @cached_property
     def models(self) -> list[TopicModel]:
         """The estimator's models: one, or one for each class or pair of classes."""
-        return models_of(self.estimator)
+        models: list[TopicModel] = self.estimator.topic_models_
+        return models
 
     @cached_property
     def model_names(self) -> list[str]:
         """What each of several models tells apart; no names where there is one."""
-        return model_names(self.estimator, self.target.names)
+        return self.target.models
 
     @cached_property
     def topics(self) -> list[dict[str, Any]]:
@@ -122,6 +121,6 @@ class Subject:
                 "kind": self.target.kind,
                 "names": self.target.names if self.predictions is None else self.predictions.names,
                 "binary": self.target.binary,
-                "votes": self.target.votes,
+                "votes": bool(self.target.pairs),
             },
         }

@@ -190,7 +190,7 @@ def _field(value: Any, what: str, d: int, name: str) -> str:
 
 
 def _jsonl(dataset: Dataset, stream: BinaryIO, name: str) -> None:
-    corpus, key = dataset.corpus, "target" if dataset.label_kind == "target" else "label"
+    corpus, key = dataset.corpus, "target" if dataset.label_kind == "numbers" else "label"
     words = _used_words(corpus)
     for d in range(corpus.n_documents):
         record: dict[str, Any] = {}

@@ -10,7 +10,7 @@ import numpy as np
 
 from topoi.errors import ParameterError
 from topoi.estimators.watch import NAMES
-from topoi.evaluate.chains import burn_in_of, effective_samples, traces_of
+from topoi.evaluate.chains import effective_samples
 from topoi.report.subject import Subject
 
 MOST_POINTS = 400  # of a line: more than a screen shows
@@ -19,10 +19,10 @@ MOST_POINTS = 400  # of a line: more than a screen shows
 def data(subject: Subject) -> dict[str, Any]:
     """The lines of every model, and how well its chains agree."""
     estimator, names = subject.estimator, subject.model_names
-    members = getattr(estimator, "estimators_", [estimator])
-    burn_in = burn_in_of(estimator)
+    members, burn_in = estimator.estimators_, estimator.burn_in_
     models = []
-    for number, (member, chains) in enumerate(zip(members, traces_of(estimator), strict=True)):
+    for number, member in enumerate(members):
+        chains = member.traces_
         ess = effective_samples(chains, burn_in)
         models.append(
             {

@@ -5,7 +5,7 @@ const SNIPPET = 420;
 
 function draw(body, { shown: all }) {
   const { kind, names } = data.target;
-  const labelled = kind === "classes" || kind === "several";
+  const labelled = kind === "one" || kind === "several";
   const scored = labelled && all.some((doc) => doc.truth);
   const search = el("input", { type: "search", id: "search", placeholder: "words, names, labels …",
     autocomplete: "off", spellcheck: "false", dir: "auto" });
@@ -81,7 +81,7 @@ function hasLabel(doc, label) {
 function searchable(doc) {
   if (doc.haystack === undefined) {
     const parts = [doc.id, doc.text || "", ...doc.words.map((word) => data.words[word])];
-    if (data.target.kind === "classes" || data.target.kind === "several") {
+    if (data.target.kind === "one" || data.target.kind === "several") {
       for (const label of [...doc.predicted, ...(doc.truth || [])]) parts.push(data.target.names[label]);
     }
     doc.haystack = parts.join("\n").toLowerCase();
@@ -174,7 +174,7 @@ function lead({ n, n_chains: nChains, shown }) {
       ? "Topics and reasons are those of the model of the two labels with the highest scores: votes have no reasons."
       : "Topics are those of the model of the label with the highest score.");
   }
-  if (nChains > 1 && data.target.kind !== "none") {
+  if (nChains > 1 && data.target.kind !== null) {
     parts.push("Predictions are averaged over the chains, reasons are the best chain's.");
   }
   return parts.join(" ");

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from topoi.chain.model import TopicModel
 from topoi.corpus import Corpus
+from topoi.corpus.target import Target
 from topoi.errors import ParameterError
-from topoi.evaluate.chains import traces_of
 from topoi.report.predictions import NOT_KNOWN, Predictions
 from topoi.report.reasons import reasons_of
 from topoi.report.subject import Subject
-from topoi.report.target import Target, pairs
 
 MOST_CHARACTERS = 4000  # of a text
 MOST_TOPICS = 8  # of a document
@@ -28,7 +27,7 @@ def data(subject: Subject) -> dict[str, Any] | None:
         return None
     return {
         "n": subject.corpus.n_documents,
-        "n_chains": max(map(len, traces_of(subject.estimator))),
+        "n_chains": max(len(one.traces_) for one in subject.estimator.estimators_),
         "shown": _shown(subject, subject.corpus),
     }
 
@@ -82,10 +81,10 @@ def _model_of(target: Target, found: Predictions | None, rows: NDArray[np.int64]
     if n_models == 1 or found is None:
         return np.zeros(len(rows), np.int64)
     order = np.argsort(-found.scores[rows], axis=1, kind="stable")
-    if not target.votes:
+    if not target.pairs:
         best: NDArray[np.int64] = order[:, 0]
         return best
-    number = {pair: i for i, pair in enumerate(pairs(len(target.names)))}
+    number = {pair: i for i, pair in enumerate(target.pairs)}
     two = np.sort(order[:, :2], axis=1)
     return np.array([number[i, j] for i, j in two.tolist()], np.int64)
 

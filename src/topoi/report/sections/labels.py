@@ -14,7 +14,7 @@ MOST_WEIGHTS = 200_000  # on a page
 
 def data(subject: Subject) -> dict[str, Any] | None:
     """Weights of the topics and their spread, a row per task; of several models, each row is of its own topics."""
-    if subject.target.kind == "none":
+    if subject.target.kind is None:
         return None
     mean = np.asarray(subject.estimator.topic_weights_, np.float64)
     spread = np.asarray(subject.estimator.topic_weights_std_, np.float64)

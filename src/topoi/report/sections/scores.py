@@ -37,7 +37,7 @@ def _classes(found: Predictions, truth: NDArray[Any], predicted: NDArray[Any]) -
     cells = np.argwhere(confusion)
     occurs = confusion.sum(1) > 0
     return {
-        "kind": "classes",
+        "kind": "one",
         "names": found.names,
         "n": len(truth),
         "figures": [
