@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-import topoi
+from support.copies import SOURCE
+from support.skeletons import package_with, run_with
 from topoi.report.sections import SECTIONS
 
-SOURCE = Path(topoi.__file__).parent
 FOLDER = SOURCE / "report" / "sections"
-SKELETONS = Path(__file__).parents[2] / "docs" / "skeletons"
 
 
 def test_a_section_is_two_files():
@@ -45,22 +39,13 @@ write_report("without.html", lda)
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """Reports by a copy of topoi with the skeleton in it: two files, an import and a registry line."""
-    folder = tmp_path_factory.mktemp("with_section")
-    shutil.copytree(SOURCE, folder / "topoi", ignore=shutil.ignore_patterns("__pycache__"))
-    sections = folder / "topoi" / "report" / "sections"
-    for ending in ("py", "js"):
-        shutil.copy(SKELETONS / f"section.{ending}", sections / f"longest.{ending}")
-    registry = (sections / "__init__.py").read_text(encoding="utf-8")
-    for old, new in [
+    edits = [
         ("documents, labels,", "documents, labels, longest,"),
         ('    "scores": scores.data,\n', '    "longest": longest.data,\n    "scores": scores.data,\n'),
-    ]:
-        assert registry.count(old) == 1
-        registry = registry.replace(old, new)
-    (sections / "__init__.py").write_text(registry, encoding="utf-8")
-    # Without the compiler: three documents need none.
-    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_DISABLE_JIT": "1"}
-    subprocess.run([sys.executable, "-c", WRITE], cwd=folder, env=environment, check=True)
+    ]
+    files = {"longest.py": "section.py", "longest.js": "section.js"}
+    folder = package_with(tmp_path_factory.mktemp("with_section"), "report/sections", files, edits)
+    run_with(folder, "-c", WRITE, NUMBA_DISABLE_JIT="1")  # three documents need no compiler
     return folder
 
 
