@@ -96,7 +96,7 @@ def _kind(name: str) -> str:
     if name not in SAMPLERS:  # measured before it was renamed or removed
         return "–"
     kind = SAMPLERS[name]
-    return f"{'exact' if kind.exact else 'approximate'}, {'parallel' if kind.parallel else 'sequential'}"
+    return f"{'exact' if kind.exact else 'approximate'}, {'parallel' if kind.factor_class.fixed else 'sequential'}"
 
 
 def draw(results: Results, names: list[str], topics: list[int], arguments: argparse.Namespace) -> None:

@@ -19,7 +19,7 @@ from topoi.chain.samplers import SAMPLERS
 
 NAME = "threads"
 SUPERVISED = "20 tasks, "
-PARALLEL = [name for name, kind in SAMPLERS.items() if kind.parallel]
+PARALLEL = [name for name, kind in SAMPLERS.items() if kind.factor_class.fixed]
 CONTESTANTS = [*PARALLEL, *(SUPERVISED + name for name in PARALLEL)]
 START, SWEEPS = 5, 4
 

@@ -91,8 +91,8 @@ class GibbsScalar(Collapsed):
         state = self.state
         _, eta_t, kappa, omega = self.responses()
         return sweep_scalar(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k, state.alpha,
-            state.beta, state.beta_sum, eta_t, kappa, omega, stream,
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
+            state.alpha, state.beta, state.beta_sum, eta_t, kappa, omega, stream,
         )  # fmt: skip
 
 

@@ -69,6 +69,6 @@ class ScalarDense(Collapsed):
         """Move the tokens of documents first … last − 1."""
         state = self.state
         sweep_documents(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
-            self.live.scale, state.alpha, state.beta, state.beta_sum, stream,
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
+            self.factor.scale, state.alpha, state.beta, state.beta_sum, stream,
         )  # fmt: skip

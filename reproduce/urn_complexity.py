@@ -31,7 +31,7 @@ def measure(quick: bool, seed: int) -> list[Row]:
             urn = PolyaUrn(copy(state))
             urn.begin()
             of_document = np.repeat((document_counts(state) > 0).sum(1), documents.doc_lengths)
-            of_word = np.diff(urn.phi.start)[documents.words]
+            of_word = urn.factor.size[documents.words]
             row: Row = {
                 "corpus": name, "K": k, "K_d": float(of_document.mean()), "K_v": float(of_word.mean()),
                 "min": float(np.minimum(of_document, of_word).mean()),

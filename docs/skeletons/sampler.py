@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.jit import kernel
-from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
-from topoi.chain.factors.tables import DenseFactor, fill_counts
+from topoi.chain.factors.live import LiveFactor
 from topoi.chain.samplers._document import count_document
 from topoi.chain.samplers.base import Sampler
-from topoi.chain.state import State
 
 
 @kernel
@@ -59,25 +57,16 @@ class Plain(Sampler):
 
     name = "plain"
     exact = True  # if not: exact = False and bias = what verify/bias.py prints
-    parallel = False  # live counts: blocks of documents run one after the other
-    factor = "collapsed"
+    factor_class = LiveFactor  # live counts: blocks of documents run one after the other
     draw = "gibbs"
     cost = "O(K)"
     reference = "Griffiths & Steyvers (2004), Finding scientific topics, PNAS 101"
-
-    def __init__(self, state: State, pool: Pool | None = None) -> None:
-        super().__init__(state, pool)
-        self.live = DenseFactor.empty(state)
-        self.n_k = fill_counts(state, self.live, self.pool)
+    factor: LiveFactor
 
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> None:
         """Move the tokens of documents first … last − 1."""
         state = self.state
         sweep_documents(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
             state.alpha, state.beta, state.beta_sum, stream,
         )  # fmt: skip
-
-    def kept_counts(self) -> NDArray[Any]:
-        """The live counts."""
-        return self.live.table[:, : self.state.n_topics]

@@ -98,9 +98,9 @@ def test_auto(count, n_topics):
     corpus = Corpus.from_counts(np.full((3, 10), count))
     plan = make_plan("auto", corpus, n_topics)
     assert SAMPLERS[plan.sampling].exact
-    assert SAMPLERS[plan.burn_in].parallel
+    assert SAMPLERS[plan.burn_in].factor_class.fixed
     if count == 1000 and n_topics <= 1024:  # with 70,000, drawing φ would cost more than the sweep
-        assert SAMPLERS[plan.sampling].parallel
+        assert SAMPLERS[plan.sampling].factor_class.fixed
     unused = Corpus(corpus.words, corpus.doc_ptr, 10_000)  # words that never occur change nothing
     assert make_plan("auto", unused, n_topics) == plan
 

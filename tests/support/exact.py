@@ -49,7 +49,7 @@ def block_matrix(tiny, first, last, make):
         sampler = make(z)
 
         def run(oracle, z=z, sampler=sampler):
-            fresh = make(z) if sampler.factor == "collapsed" else sampler
+            fresh = sampler if sampler.factor.fixed else make(z)
             fresh.state.z[:] = z
             fresh.block(first, last, oracle)
             return tuple(int(k) for k in fresh.state.z)

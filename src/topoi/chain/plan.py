@@ -71,8 +71,8 @@ def check_sampler(name: str, supervised: bool = False, options: Mapping[str, Any
 def check_parallel(plan: Plan, name: str) -> None:
     """Raise unless the samplers of a plan can work on parts of a corpus at the same time, in any order."""
     for sampler in (plan.burn_in, plan.sampling):
-        if not SAMPLERS[sampler].parallel:
-            choices = ", ".join(sorted(other for other, kind in SAMPLERS.items() if kind.parallel))
+        if not SAMPLERS[sampler].factor_class.fixed:
+            choices = ", ".join(sorted(other for other, kind in SAMPLERS.items() if kind.factor_class.fixed))
             means = (
                 f'"auto" means "{sampler}" for a corpus of this size and so many topics, which'
                 if name == "auto"

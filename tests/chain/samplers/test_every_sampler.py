@@ -12,13 +12,14 @@ from support.checks import cases, check_alias_tables, check_counts, check_transi
 from support.exact import REPEATED, THREE_TOPICS, chi_square, simulate, visit
 from support.variants import slow_but
 from topoi._machine.pool import Pool
+from topoi.chain.factors import FACTORS
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import State, new_state, topic_counts
 
 ALL = sorted(SAMPLERS)
 EXACT = [name for name in ALL if SAMPLERS[name].exact]
 INEXACT = [name for name in ALL if not SAMPLERS[name].exact]
-FIXED = [name for name in ALL if SAMPLERS[name].factor != "collapsed"]
+FIXED = [name for name in ALL if SAMPLERS[name].factor_class.fixed]
 
 
 def seeded_state(corpus, n_topics=6, seed=3, base=None):
@@ -33,10 +34,9 @@ def test_declares_itself(name):
     assert name.isidentifier()
     assert name == name.lower()
     assert isinstance(sampler.exact, bool)
-    assert isinstance(sampler.parallel, bool)
-    assert sampler.factor in ("collapsed", "dirichlet", "urn", "delayed")
+    assert sampler.factor_class in FACTORS.values()
+    assert sampler.factor_class.exact or not sampler.exact, "no draw makes up for a factor that is not exact"
     assert sampler.draw in ("gibbs", "mh")
-    assert sampler.parallel == (sampler.factor != "collapsed")
     assert sampler.cost.startswith("O(")
     assert any(year in sampler.reference for year in map(str, range(2004, 2027)))
     assert sampler.__doc__
@@ -93,10 +93,9 @@ def test_counts_kept_are_counts_rebuilt(name, with_base, blocks_corpus):
         sampler.sweep()
         assert (state.z != before).mean() > 0.02
         assert state.z.max() < 6
-        kept = sampler.kept_counts()
-        if kept is not None:
+        if not sampler.factor.fixed:
             expected = topic_counts(state)[0] + (0 if base is None else base)
-            np.testing.assert_array_equal(kept, expected)
+            np.testing.assert_array_equal(sampler.factor.kept_counts(), expected)
 
 
 # Each of the next two tests runs for every exact sampler and corpus: at 1e-4 each, the family's level is below 0.4 %.

@@ -51,7 +51,7 @@ def test_base_is_part_of_the_target(composition, plain_core):
     check_tilted(plain_core, "light_med", APART, "hinge", 8, base=BASE, twin=False, option=option)
 
 
-COUNTING = [n for n, kind in SAMPLERS.items() if kind.exact and kind.tilts and kind.factor == "collapsed"]
+COUNTING = [n for n, kind in SAMPLERS.items() if kind.exact and kind.tilts and not kind.factor_class.fixed]
 
 
 @pytest.mark.parametrize("sampler", COUNTING)

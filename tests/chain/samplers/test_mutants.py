@@ -51,7 +51,7 @@ MUTANTS = {
     "delayed with lists: the token not taken out of the document": (
         "delayed", f"{S}._split", "            n_d[old] -= one\n", ""),
     "delayed with lists: the counts move": (
-        "delayed", f"{S}.delayed", "stream, live=False)", "stream, live=True)"),
+        "delayed", f"{S}.delayed", "move_split(self.state, factor.rows, None, ", "move_split(self.state, factor.rows, factor.rows.n_k, "),
     "fast: bound too small": (
         "fast", f"{S}.fast", "rest = np.sqrt(rest) * norm_c", "rest = np.sqrt(rest) * norm_c * 0.3"),
     "fast: correction segment from the wrong end": (
@@ -85,17 +85,17 @@ MUTANTS = {
     "partial, sparse: token not taken out": (
         "partial", f"{S}._fixed", "            n = remove_topic(old, n_d, active, place, n)\n", ""),
     "partial, sparse: prior's part too small": (
-        "partial", "topoi.chain.factors.tables", "        mass[w] = total\n", "        mass[w] = 0.5 * total\n"),
+        "partial", "topoi.chain.factors._table", "        mass[w] = total\n", "        mass[w] = 0.5 * total\n"),
     "Dirichlet drawn without β": (
-        "partial", "topoi.chain.factors.tables", "x = gamma(stream, table[w, k] + beta)", "x = gamma(stream, table[w, k])"),
+        "partial", "topoi.chain.factors.dirichlet", "x = gamma(stream, table[w, k] + beta)", "x = gamma(stream, table[w, k])"),
     "small gamma: envelope's tail too light": (
-        "partial", "topoi.chain.factors.tables", "tail = shape / (math.e * (1.0 - shape))", "tail = 0.3 * shape / (math.e * (1.0 - shape))"),
+        "partial", "topoi.chain.factors.dirichlet", "tail = shape / (math.e * (1.0 - shape))", "tail = 0.3 * shape / (math.e * (1.0 - shape))"),
     "φ normalised over the wrong axis": (
-        "partial", "topoi.chain.factors.tables", "            total[k] += table[w, k]\n", "            total[0] += table[w, k]\n"),
+        "partial", "topoi.chain.factors.dirichlet", "            total[k] += table[w, k]\n", "            total[0] += table[w, k]\n"),
     "empty topic's φ not a Dirichlet": (
-        "partial", "topoi.chain.factors.tables", "        x[w] = log_gamma(stream, beta)\n", "        x[w] = log_gamma(stream, 1.0)\n"),
+        "partial", "topoi.chain.factors.dirichlet", "        x[w] = log_gamma(stream, beta)\n", "        x[w] = log_gamma(stream, 1.0)\n"),
     "delayed: counts not smoothed": (
-        "delayed", "topoi.chain.factors.tables", "    factor.offset = state.beta\n", "    factor.offset = 0.0\n"),
+        "delayed", "topoi.chain.factors.delayed", "        return self.state.beta\n", "        return 0.0\n"),
     "urn: Poisson without the prior": (
         "polya_urn", "topoi.chain.factors.urn", "c = poisson(stream, n[touched[j]] + beta)", "c = poisson(stream, n[touched[j]])"),
     "urn: every zero filled": (

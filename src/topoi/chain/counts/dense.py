@@ -42,8 +42,8 @@ def word_blocks(state: State) -> list[tuple[int, int, int]]:
     return [(number + b, int(ptr[b]), int(ptr[b + 1])) for b in range(len(ptr) - 1)]
 
 
-def count_table(state: State, table: NDArray[Any], pool: Pool) -> NDArray[np.float64]:
-    """Fill the table with the counts of `state`; returns n_k, padded."""
+def count_blocks(state: State, table: NDArray[Any], pool: Pool) -> list[NDArray[np.float64]]:
+    """Fill the table with the counts of `state`; returns n_k, padded, of every block of words."""
     order, word_ptr = state.corpus.by_word
     base = state.base_table
 
@@ -52,7 +52,12 @@ def count_table(state: State, table: NDArray[Any], pool: Pool) -> NDArray[np.flo
         count_rows(order, word_ptr, block[1], block[2], state.z, base, table, n_k)
         return n_k
 
+    return pool.map(work, word_blocks(state))
+
+
+def count_table(state: State, table: NDArray[Any], pool: Pool) -> NDArray[np.float64]:
+    """Fill the table with the counts of `state`; returns n_k, padded."""
     n_k = np.zeros(table.shape[1])
-    for part in pool.map(work, word_blocks(state)):
+    for part in count_blocks(state, table, pool):
         n_k += part  # whole numbers: the order of the sum does not matter
     return n_k

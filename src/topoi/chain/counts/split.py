@@ -32,10 +32,11 @@ SPLIT_ABOVE = 512
 class SplitRows:
     """Row w is table[dense[w]], or, where dense[w] is −1, the first size[w] of topics and counts from start[w] on.
 
-    `place[w]` is the row of the table that word w may use, −1 where it cannot be in topics enough. `n_k` and `scale`,
-    1/(n_k + Vβ), are padded as the rows of the table are.
+    `place[w]` is the row of the table that word w may use, −1 where it cannot be in topics enough. `n_k` is padded as
+    the rows of the table are.
     """
 
+    n_topics: int
     share: int
     place: NDArray[np.int32]
     dense: NDArray[np.int32]
@@ -45,7 +46,6 @@ class SplitRows:
     topics: NDArray[Any]
     counts: NDArray[Any]
     n_k: NDArray[np.float64]
-    scale: NDArray[Any]
 
     @staticmethod
     def empty(state: State, share: int = DENSE_SHARE) -> SplitRows:
@@ -78,19 +78,13 @@ class SplitRows:
         self.n_k[:] = 0.0
         for part in pool.map(work, word_blocks(state)):
             self.n_k += part  # whole numbers: the order of the sum does not matter
-        self.refresh_scale(state)
 
-    def refresh_scale(self, state: State) -> None:
-        """The scale for the β of the state."""
-        k = state.n_topics
-        self.scale[:k] = 1.0 / (self.n_k[:k] + state.beta_sum)
-
-    def to_dense(self, n_topics: int) -> NDArray[Any]:
+    def to_dense(self) -> NDArray[Any]:
         """The counts as an array (V, K)."""
-        out = np.zeros((len(self.size), n_topics), self.counts.dtype)
+        out = np.zeros((len(self.size), self.n_topics), self.counts.dtype)
         for w in range(len(self.size)):
             if self.dense[w] >= 0:
-                out[w] = self.table[self.dense[w], :n_topics]
+                out[w] = self.table[self.dense[w], : self.n_topics]
             else:
                 row = slice(self.start[w], self.start[w] + self.size[w])
                 out[w, self.topics[row]] = self.counts[row]
@@ -103,6 +97,7 @@ def _with_room(room: NDArray[Any], state: State, share: int) -> SplitRows:
     start = np.concatenate(([0], np.cumsum(room)))
     width = pad(state.n_topics)
     return SplitRows(
+        state.n_topics,
         share,
         np.where(may, np.cumsum(may) - 1, -1).astype(np.int32),
         np.full(len(room), -1, np.int32),
@@ -112,7 +107,6 @@ def _with_room(room: NDArray[Any], state: State, share: int) -> SplitRows:
         np.zeros(start[-1], state.z.dtype),
         np.zeros(start[-1], state.real),
         np.zeros(width),
-        aligned_zeros((width,), state.real),
     )
 
 

@@ -7,35 +7,17 @@ Most c_wk with n_wk = 0 are 0. They are jumped over: the gaps between the others
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.jit import kernel
-from topoi._machine.pool import Pool
 from topoi._machine.rng import WORD_FACTOR, geometric_skip, new_stream, poisson, zero_truncated_poisson
 from topoi.chain.counts.dense import word_blocks
 from topoi.chain.counts.rows import ONE, TOPIC, sort_down
-from topoi.chain.state import State
-
-
-@dataclass
-class SparseFactor:
-    """Row w of φ: topics[start[w] : start[w + 1]], rising, with values `phi`; mass[w] = Σ_k α_k φ_wk."""
-
-    topics: NDArray[np.int32]
-    phi: NDArray[Any]
-    start: NDArray[np.int64]
-    mass: NDArray[np.float64]
-
-    def to_dense(self, n_topics: int) -> NDArray[np.float64]:
-        """φ as an array (V, K)."""
-        n_words = len(self.mass)
-        phi = np.zeros((n_words, n_topics))
-        phi[np.repeat(np.arange(n_words), np.diff(self.start)), self.topics] = self.phi
-        return phi
+from topoi.chain.factors.base import FixedFactor, Part
 
 
 @kernel
@@ -125,54 +107,82 @@ def normalise(
             mass[w] += alpha[topics[j]] * phi[j]
 
 
-@dataclass
-class UrnRows:
-    """The draws of some words, before they are scaled: counts of topics, sizes of rows, and sums by topic."""
+class UrnFactor(FixedFactor):
+    """Row w of φ: topics[start[w] : start[w + 1]], rising, with values `phi`; mass[w] = Σ_k α_k φ_wk.
 
+    `counts` are the draws of the same entries, and size[w] is how many entries word w has.
+    """
+
+    name = "urn"
+    exact = False
+    bias = 0.203
+    reference = "Terenin, Magnusson, Jonsson & Draper (2019), Pólya urn latent Dirichlet allocation, IEEE TPAMI 41"
     topics: NDArray[np.int32]
     counts: NDArray[np.int32]
+    phi: NDArray[Any]
     size: NDArray[np.int64]
-    total: NDArray[np.int64]
+    start: NDArray[np.int64]
+    mass: NDArray[np.float64]
 
+    @property
+    def drawn(self) -> Sequence[Part]:
+        """The draws: topics and counts, one row after the other."""
+        return Part("size", np.int64), Part("topics", np.int32, None), Part("counts", np.int32, None)
 
-def draw_urn(state: State, pool: Pool) -> SparseFactor:
-    """Draw φ given the topics."""
-    rows = draw_urn_rows(state, pool)
-    return scale_urn(state, rows, rows.total, pool)
+    @property
+    def given(self) -> Sequence[Part]:
+        """The rows of φ, and the masses."""
+        entries = Part("topics", np.int32, None), Part("phi", self.state.real, None)
+        return Part("size", np.int64), *entries, Part("mass", np.float64)
 
+    @property
+    def n_entries(self) -> int:
+        """Number of entries of all rows."""
+        return int(self.size.sum())
 
-def draw_urn_rows(state: State, pool: Pool) -> UrnRows:
-    """Draw rows of words in parallel, one stream per sweep and block."""
-    order, word_ptr = state.corpus.by_word
-    n_words = state.corpus.n_words
-    size = np.zeros(n_words, np.int64)
-    base = state.base_table
-    blocks = word_blocks(state)
+    def draw(self) -> list[NDArray[Any]]:
+        """Draw rows of words in parallel, one stream per sweep and block; returns the sums by topic."""
+        state = self.state
+        order, word_ptr = state.corpus.by_word
+        size, base = np.zeros(state.corpus.n_words, np.int64), state.base_table
 
-    def draw(block: tuple[int, int, int]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-        number, first, last = block
-        total = np.zeros(state.n_topics, np.int64)
-        stream = new_stream(state.seed, WORD_FACTOR, state.sweep, number)
-        topics, counts = draw_words(order, word_ptr, first, last, state.z, base, state.beta, size, total, stream)
-        return topics, counts, total
+        def work(block: tuple[int, int, int]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+            number, first, last = block
+            total = np.zeros(state.n_topics, np.int64)
+            stream = new_stream(state.seed, WORD_FACTOR, state.sweep, number)
+            topics, counts = draw_words(order, word_ptr, first, last, state.z, base, state.beta, size, total, stream)
+            return topics, counts, total
 
-    parts = pool.map(draw, blocks)
-    topics = np.concatenate([part[0] for part in parts])
-    counts = np.concatenate([part[1] for part in parts])
-    total = np.sum([part[2] for part in parts], axis=0)
-    return UrnRows(topics, counts, size, total)
+        parts = self.pool.map(work, word_blocks(state))
+        self.topics = np.concatenate([part[0] for part in parts])
+        self.counts = np.concatenate([part[1] for part in parts])
+        self.size = size
+        return [np.sum([part[2] for part in parts], axis=0)]
 
+    def set_scale(self, sums: list[NDArray[Any]]) -> None:
+        """1/Σ_w c_wk; a topic without counts has no entry to scale."""
+        self.scale = 1.0 / np.maximum(np.sum(sums, axis=0), 1)
 
-def scale_urn(state: State, rows: UrnRows, total: NDArray[np.int64], pool: Pool) -> SparseFactor:
-    """φ of the words in `rows`, where `total` are the sums over all words."""
-    start = np.concatenate(([0], np.cumsum(rows.size)))
-    factor = SparseFactor(rows.topics, np.zeros(len(rows.counts), state.real), start, np.zeros(len(rows.size)))
-    scale = 1.0 / np.maximum(total, 1)  # a topic without counts has no entry to scale
+    def finish(self) -> None:
+        """φ from the draws, and the masses."""
+        self.opened()
+        self.phi = np.zeros(len(self.counts), self.state.real)
+        self.mass = np.zeros(len(self.size))
 
-    def finish(block: tuple[int, int, int]) -> None:
-        normalise(
-            rows.topics, rows.counts, start, block[1], block[2], scale, state.alpha, factor.phi, factor.mass
-        )  # fmt: skip
+        def work(block: tuple[int, int, int]) -> None:
+            normalise(
+                self.topics, self.counts, self.start, block[1], block[2], self.scale, self.state.alpha, self.phi,
+                self.mass,
+            )  # fmt: skip
 
-    pool.map(finish, word_blocks(state))
-    return factor
+        self.pool.map(work, word_blocks(self.state))
+
+    def opened(self) -> None:
+        """Where the rows begin."""
+        self.start = np.concatenate(([0], np.cumsum(self.size)))
+
+    def to_dense(self) -> NDArray[np.float64]:
+        """φ as an array (V, K)."""
+        phi = np.zeros((len(self.size), self.state.n_topics))
+        phi[np.repeat(np.arange(len(self.size)), self.size), self.topics] = self.phi
+        return phi

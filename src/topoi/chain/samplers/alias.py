@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
+from topoi.chain.factors.live import LiveFactor
 from topoi.chain.samplers._document import add_topic, clear_document, list_document, remove_topic
 from topoi.chain.samplers._stale import draw_word, new_tables, ready, weight_word
-from topoi.chain.samplers.collapsed import Collapsed
+from topoi.chain.samplers.base import Sampler
 from topoi.chain.state import State
 
 
@@ -77,17 +78,18 @@ def sweep_documents(
     return accepted
 
 
-class Alias(Collapsed):
+class Alias(Sampler):
     """AliasLDA as published."""
 
     name = "alias"
-    tilts = False
     exact = False
+    factor_class = LiveFactor
     draw = "mh"
     cost = "O(topics in the document), amortised"
     reference = "Li, Ahmed, Ravi & Smola (2014), Reducing the sampling complexity of topic models, KDD"
     bias = 0.042
     options: ClassVar = {"n_mh": 1}
+    factor: LiveFactor
 
     def __init__(self, state: State, pool: Pool | None = None, n_mh: int = 2) -> None:
         super().__init__(state, pool)
@@ -102,8 +104,8 @@ class Alias(Collapsed):
         """Move the tokens of documents first … last − 1."""
         state = self.state
         answer = sweep_documents(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
-            self.live.scale, state.alpha, state.beta, state.beta_sum, self.tables, self.n_mh, stream,
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
+            self.factor.scale, state.alpha, state.beta, state.beta_sum, self.tables, self.n_mh, stream,
         )  # fmt: skip
         return int(answer)
 

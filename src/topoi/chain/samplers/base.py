@@ -1,8 +1,9 @@
 """What a sampler is: a small class that moves the topics of a state once over all tokens.
 
-A sweep has two parts. `begin` makes whatever is fixed during the sweep (a word factor, proposal tables). `block` moves
-the tokens of a range of documents with a random stream of its own. A parallel sampler's blocks see nothing of each
-other, so they may run at the same time; a sequential sampler's blocks run in order and keep live counts.
+A sampler has a word factor (`topoi.chain.factors`) and draws topics with it. A sweep has two parts. `begin` makes
+whatever is fixed during the sweep (the factor, proposal tables). `block` moves the tokens of a range of documents with
+a random stream of its own. Blocks see nothing of each other where the factor is fixed, so they may run at the same
+time; where it is live they run in order, and each leaves the counts to the next.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from numpy.typing import NDArray
 from topoi._machine.pool import Pool
 from topoi._machine.rng import TOPICS, new_stream
 from topoi._machine.simd import padded
-from topoi.chain.factors.tables import DenseFactor
+from topoi.chain.factors._table import TableFactor
+from topoi.chain.factors.base import WordFactor
+from topoi.chain.factors.live import LiveFactor
+from topoi.chain.samplers._fixed import sweep_dense
 from topoi.chain.samplers._tilted import sweep_tilted
 from topoi.chain.state import State
 from topoi.errors import ParameterError
@@ -31,10 +35,8 @@ class Sampler:
     name: ClassVar[str]
     #: Leaves the posterior of LDA unchanged (the joint with φ where the word factor is a variable of the chain).
     exact: ClassVar[bool]
-    #: Blocks of documents may run at the same time.
-    parallel: ClassVar[bool]
-    #: Where the word factor comes from: "collapsed" (live counts), "dirichlet", "urn" or "delayed" (frozen counts).
-    factor: ClassVar[str]
+    #: Where the word factor comes from; that of the sampler itself is its attribute `factor`.
+    factor_class: ClassVar[type[WordFactor]]
     #: How a topic is drawn: "gibbs" (from the conditional itself) or "mh" (Metropolis–Hastings).
     draw: ClassVar[str]
     #: Work per token, in words.
@@ -48,10 +50,14 @@ class Sampler:
     #: Options of the constructor that users may set: their choices, or the smallest whole number that they may be.
     options: ClassVar[dict[str, tuple[str, ...] | int]] = {}
 
-    def __init__(self, state: State, pool: Pool | None = None) -> None:
+    factor: WordFactor
+
+    def __init__(self, state: State, pool: Pool | None = None, **form: Any) -> None:
+        """`form` says in which form the kernels take the factor: arguments of its class."""
         self.state = state
         self.pool = pool or Pool(1)
         self.alpha = padded(state.alpha, state.real)
+        self.factor = self.factor_class(state, self.pool, **form)
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:
@@ -74,9 +80,11 @@ class Sampler:
     def refresh_priors(self) -> None:
         """Take over α and β from the state after they were learned."""
         self.alpha = padded(self.state.alpha, self.state.real)
+        self.factor.refresh()
 
     def begin(self) -> None:
         """Make what is fixed during the coming sweep."""
+        self.factor.begin()
 
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
         """Move the tokens of documents first … last − 1."""
@@ -100,7 +108,7 @@ class Sampler:
             stream = new_stream(state.seed, TOPICS, state.sweep, state.corpus.first_block + block)
             return self.block(int(ptr[block]), int(ptr[block + 1]), stream)
 
-        pool = self.pool if self.parallel else Pool(1)
+        pool = self.pool if self.factor.fixed else Pool(1)
         return pool.map(work, range(len(ptr) - 1))
 
     def responses(self) -> Responses:
@@ -111,8 +119,18 @@ class Sampler:
             return np.zeros((0, len(self.alpha)), np.float32), np.zeros((state.n_topics, 0), np.float32), none, none
         return s.eta, np.ascontiguousarray(s.eta[:, : state.n_topics].T), s.kappa, s.omega
 
+    def table_block(self, first: int, last: int, stream: NDArray[np.uint64], factor: TableFactor) -> Any:
+        """Move the tokens of documents first … last − 1 given φ in a table, all topics weighed at once."""
+        state = self.state
+        if state.supervision is not None:
+            return self.tilted_block(first, last, stream, factor, None)
+        return sweep_dense(
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.table, factor.offset, factor.scale,
+            self.alpha, stream,
+        )  # fmt: skip
+
     def tilted_block(
-        self, first: int, last: int, stream: NDArray[np.uint64], factor: DenseFactor, n_k: NDArray[Any] | None
+        self, first: int, last: int, stream: NDArray[np.uint64], factor: LiveFactor | TableFactor, n_k: Any
     ) -> tuple[int, int]:
         """Move the tokens of documents first … last − 1 under a tilt; an n_k says that the factor's counts are live."""
         state = self.state
@@ -130,11 +148,3 @@ class Sampler:
             return {}
         wanted, moved = np.sum(answers, axis=0)
         return {"acceptance": moved / max(wanted, 1)}
-
-    def kept_counts(self) -> NDArray[Any] | None:
-        """Word–topic counts (V, K) that the sampler keeps up to date, base included; None if it keeps none."""
-        return None
-
-    def word_factor(self) -> NDArray[np.float64] | None:
-        """The word factor φ (V, K) that is fixed during the sweep, after `begin`; None where counts are live."""
-        return None

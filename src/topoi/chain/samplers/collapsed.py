@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.jit import kernel
-from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
 from topoi._machine.simd import LANES, draw_topic, new_sums, prefetch
-from topoi.chain.factors.tables import DenseFactor, fill_counts
+from topoi.chain.factors.live import LiveFactor
 from topoi.chain.samplers._document import count_document
 from topoi.chain.samplers.base import Sampler
-from topoi.chain.state import State
 
 
 @kernel
@@ -64,35 +62,19 @@ class Collapsed(Sampler):
 
     name = "collapsed"
     exact = True
-    parallel = False
-    factor = "collapsed"
+    factor_class = LiveFactor
     draw = "gibbs"
     tilts = True
     cost = "O(K), sixteen topics at a time"
     reference = "Griffiths & Steyvers (2004), Finding scientific topics, PNAS 101"
-
-    def __init__(self, state: State, pool: Pool | None = None) -> None:
-        super().__init__(state, pool)
-        self.live = DenseFactor.empty(state)
-        self.n_k = fill_counts(state, self.live, self.pool)
-
-    def refresh_priors(self) -> None:
-        """Take over α and β from the state after they were learned."""
-        super().refresh_priors()
-        k = self.state.n_topics
-        self.live.offset = self.state.beta
-        self.live.scale[:k] = 1.0 / (self.n_k[:k] + self.state.beta_sum)
+    factor: LiveFactor
 
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
         """Move the tokens of documents first … last − 1."""
         state = self.state
         if state.supervision is not None:
-            return self.tilted_block(first, last, stream, self.live, self.n_k)
+            return self.tilted_block(first, last, stream, self.factor, self.factor.n_k)
         return sweep_documents(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
-            self.live.scale, self.alpha, state.beta, state.beta_sum, stream,
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
+            self.factor.scale, self.alpha, state.beta, state.beta_sum, stream,
         )  # fmt: skip
-
-    def kept_counts(self) -> NDArray[Any]:
-        """The live counts."""
-        return self.live.table[:, : self.state.n_topics]

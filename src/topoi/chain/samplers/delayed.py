@@ -17,69 +17,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.pool import Pool
-from topoi.chain.counts.split import DENSE_SHARE, SPLIT_ABOVE, SplitRows
-from topoi.chain.factors.tables import fill_counts
-from topoi.chain.samplers.partial import Partial
+from topoi.chain.counts.split import DENSE_SHARE, SPLIT_ABOVE
+from topoi.chain.factors.delayed import DelayedFactor
+from topoi.chain.samplers.base import Sampler
 from topoi.chain.samplers.split import move_split
 from topoi.chain.state import State
 
 
-class Delayed(Partial):
+class Delayed(Sampler):
     """Sampler with counts frozen for a sweep."""
 
     name = "delayed"
     exact = False
-    parallel = True
-    factor = "delayed"
+    factor_class = DelayedFactor
     draw = "gibbs"
     tilts = True
     cost = "O(topics of the word), at most O(K), sixteen topics at a time"
-    reference = "Newman, Asuncion, Smyth & Welling (2009), Distributed algorithms for topic models, JMLR 10"
-    bias = 0.138
+    reference = DelayedFactor.reference
+    bias = DelayedFactor.bias
     options: ClassVar = {"dense_up_to": 0, "dense_share": 0}
+    factor: DelayedFactor
 
     def __init__(
         self, state: State, pool: Pool | None = None, dense_up_to: int = SPLIT_ABOVE, dense_share: int = DENSE_SHARE
     ) -> None:
-        super().__init__(state, pool, dense_up_to)
-        self.split = not self.dense and state.supervision is None
-        self.dense_share = dense_share
-        self.rows: SplitRows | None = None
-
-    @property
-    def needs_mass(self) -> bool:
-        """Its draws do not need the masses of the prior's part."""
-        return False
-
-    def fill(self) -> None:
-        """Freeze the counts in a dense table."""
-        fill_counts(self.state, self.phi, self.pool)
-
-    def begin(self) -> None:
-        """Freeze the counts."""
-        if not self.split:
-            super().begin()
-            return
-        if self.rows is None:
-            self.rows = SplitRows.empty(self.state, self.dense_share)
-        self.rows.fill(self.state, self.pool)
-
-    def move(self) -> list[Any]:
-        """Move every token; on a cluster the counts come as a table."""
-        if self.split and self.rows is None:
-            self.rows = SplitRows.of_table(self.state, self.phi.table, self.dense_share)
-        return super().move()
+        dense = state.n_topics <= dense_up_to or state.supervision is not None
+        super().__init__(state, pool, share=None if dense else dense_share)
 
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
         """Move the tokens of documents first … last − 1 given the counts."""
-        if self.rows is not None:
-            return move_split(self.state, self.rows, self.alpha, first, last, stream, live=False)
-        return super().block(first, last, stream)
-
-    def word_factor(self) -> NDArray[np.float64]:
-        """(n_wk + β)/(n_k + Vβ) of the sweep as an array (V, K)."""
-        if self.rows is None:
-            return super().word_factor()
-        k = self.state.n_topics
-        factor: NDArray[np.float64] = (self.rows.to_dense(k).astype(np.float64) + self.state.beta) * self.rows.scale[:k]
-        return factor
+        factor = self.factor
+        if factor.rows is not None:
+            return move_split(self.state, factor.rows, None, factor.scale, self.alpha, first, last, stream)
+        return self.table_block(first, last, stream, factor)

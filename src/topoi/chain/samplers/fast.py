@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from topoi._machine.jit import kernel
 from topoi._machine.rng import uniform
+from topoi.chain.factors.live import LiveFactor
 from topoi.chain.samplers._document import count_document
 from topoi.chain.samplers._ranking import lower, raise_, sort_topics
-from topoi.chain.samplers.collapsed import Collapsed
+from topoi.chain.samplers.base import Sampler
 
 # Rounding of a norm is below K · 2⁻⁵² of its first value; K stays far below 2³².
 MARGIN = 1e-12
@@ -129,19 +130,7 @@ def sweep_documents(
                 norm_c = max(norm_c, np.float64(scale[old]))
 
             j, seen = bound_and_refine(
-                uniform(stream),
-                w,
-                n_d,
-                alpha,
-                n_wk,
-                beta,
-                scale,
-                order,
-                three,
-                norm_a,
-                norms[w],
-                norm_c,
-                below,
+                uniform(stream), w, n_d, alpha, n_wk, beta, scale, order, three, norm_a, norms[w], norm_c, below
             )
             new = order[j]
             visited += seen
@@ -163,26 +152,29 @@ def sweep_documents(
     return visited
 
 
-class Fast(Collapsed):
+class Fast(Sampler):
     """FastLDA with the bound (2, 2, ∞)."""
 
     name = "fast"
-    tilts = False
+    exact = True
+    factor_class = LiveFactor
+    draw = "gibbs"
     cost = "O(topics visited before the bound decides), reported as `topics_visited`"
     reference = "Porteous, Newman, Ihler, Asuncion, Smyth & Welling (2008), Fast collapsed Gibbs sampling, KDD"
     cubic: ClassVar[bool] = False
+    factor: LiveFactor
 
     def begin(self) -> None:
         """Sum the norms of the words anew, lest rounding add up over sweeps."""
         self.norms = np.zeros(self.state.corpus.n_words)
-        sum_norms(self.live.table, self.state.n_topics, self.state.beta, self.cubic, self.norms)
+        sum_norms(self.factor.table, self.state.n_topics, self.state.beta, self.cubic, self.norms)
 
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> int:
         """Move the tokens of documents first … last − 1."""
         state = self.state
         answer = sweep_documents(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
-            self.live.scale, state.alpha, state.beta, state.beta_sum, self.norms, self.cubic, stream,
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
+            self.factor.scale, state.alpha, state.beta, state.beta_sum, self.norms, self.cubic, stream,
         )  # fmt: skip
         return int(answer)
 

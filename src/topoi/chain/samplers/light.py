@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import integer, uniform
+from topoi.chain.factors.live import LiveFactor
 from topoi.chain.samplers._stale import Stale, draw_row, make_alias
-from topoi.chain.samplers.collapsed import Collapsed
+from topoi.chain.samplers.base import Sampler
 from topoi.chain.state import State
 
 
@@ -112,16 +113,17 @@ def alpha_table(alpha: NDArray[np.float64]) -> Stale:
     )  # fmt: skip
 
 
-class Light(Collapsed):
+class Light(Sampler):
     """LightLDA made exact: other tokens propose."""
 
     name = "light"
-    tilts = False
     exact = True
+    factor_class = LiveFactor
     draw = "mh"
     cost = "O(1)"
     reference = "Yuan et al. (2015), LightLDA, WWW; proposals by other tokens: topoi, docs/exactness.md"
     options: ClassVar = {"n_mh": 1}
+    factor: LiveFactor
 
     def __init__(self, state: State, pool: Pool | None = None, n_mh: int = 2) -> None:
         super().__init__(state, pool)
@@ -138,8 +140,9 @@ class Light(Collapsed):
         state = self.state
         order, word_ptr = state.corpus.by_word
         answer = sweep_exact(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k, state.alpha,
-            self.alpha_table, state.beta, state.beta_sum, order, word_ptr, state.base_table, self.n_mh, stream,
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
+            state.alpha, self.alpha_table, state.beta, state.beta_sum, order, word_ptr, state.base_table, self.n_mh,
+            stream,
         )  # fmt: skip
         return int(answer)
 

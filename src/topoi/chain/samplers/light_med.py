@@ -155,9 +155,9 @@ class LightMed(Light):
         state = self.state
         order, word_ptr = state.corpus.by_word
         return sweep_exact(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k, state.alpha,
-            self.alpha_table, state.beta, state.beta_sum, order, word_ptr, state.base_table, *self.responses(),
-            self.composition, self.n_mh, stream,
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
+            state.alpha, self.alpha_table, state.beta, state.beta_sum, order, word_ptr, state.base_table,
+            *self.responses(), self.composition, self.n_mh, stream,
         )  # fmt: skip
 
     def summary(self, answers: list[Any]) -> dict[str, float]:

@@ -127,7 +127,7 @@ class LightMedPublished(LightMed):
         """Move the tokens of documents first … last − 1."""
         state = self.state
         return sweep_published(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.live.table, self.n_k,
-            self.live.scale, state.alpha, self.alpha_table, state.beta, state.beta_sum, self.tables, self.ones,
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
+            self.factor.scale, state.alpha, self.alpha_table, state.beta, state.beta_sum, self.tables, self.ones,
             *self.responses(), self.composition, self.n_mh, stream,
         )  # fmt: skip

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.pool import Pool
-from topoi.chain.factors.tables import DenseFactor, fill_dirichlet, fill_prior_mass
-from topoi.chain.samplers._fixed import sweep_dense, sweep_sparse
+from topoi.chain.factors._table import TableFactor
+from topoi.chain.factors.dirichlet import DirichletFactor
+from topoi.chain.samplers._fixed import sweep_sparse
 from topoi.chain.samplers.base import Sampler
 from topoi.chain.state import State
 
@@ -30,47 +31,24 @@ class Partial(Sampler):
 
     name = "partial"
     exact = True
-    parallel = True
-    factor = "dirichlet"
+    factor_class = DirichletFactor
     draw = "gibbs"
     tilts = True
     cost = "O(K), sixteen topics at a time, above 1,024 O(topics in the document); and O(V·K) per sweep for φ"
-    reference = "Magnusson, Jonsson, Villani & Broman (2018), Sparse partially collapsed MCMC, JCGS 27"
+    reference = DirichletFactor.reference
     options: ClassVar = {"dense_up_to": 0}
-    phi: DenseFactor
+    factor: TableFactor
 
     def __init__(self, state: State, pool: Pool | None = None, dense_up_to: int = DENSE_UP_TO) -> None:
-        super().__init__(state, pool)
-        self.dense = state.n_topics <= dense_up_to
-
-    def fill(self) -> None:
-        """Draw the word factor of this sweep."""
-        fill_dirichlet(self.state, self.phi, self.pool)
-
-    def begin(self) -> None:
-        """Draw φ given the topics, and the masses of the prior's part."""
-        if not hasattr(self, "phi"):  # made when first needed: on a cluster it is made elsewhere and put here
-            self.phi = DenseFactor.empty(self.state)
-        self.fill()
-        if self.needs_mass:
-            fill_prior_mass(self.state, self.phi, self.pool)
-
-    @property
-    def needs_mass(self) -> bool:
-        """Whether its draws need the masses of the prior's part."""
-        return not self.dense and self.state.supervision is None
+        self.dense = state.n_topics <= dense_up_to or state.supervision is not None
+        super().__init__(state, pool, masses=not self.dense)
 
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
         """Move the tokens of documents first … last − 1 given φ."""
-        if self.state.supervision is not None:
-            return self.tilted_block(first, last, stream, self.phi, None)
-        corpus, phi = self.state.corpus, self.phi
-        tokens = (corpus.words, corpus.doc_ptr, first, last, self.state.z, phi.table, phi.offset, phi.scale)
+        state, factor = self.state, self.factor
         if self.dense:
-            return sweep_dense(*tokens, self.alpha, stream)
-        return sweep_sparse(*tokens, self.alpha, phi.mass, stream)
-
-    def word_factor(self) -> NDArray[np.float64]:
-        """φ of the sweep as an array (V, K)."""
-        phi: NDArray[np.float64] = (self.phi.table.astype(np.float64) + self.phi.offset) * self.phi.scale
-        return phi[:, : self.state.n_topics]
+            return self.table_block(first, last, stream, factor)
+        return sweep_sparse(
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.table, factor.offset, factor.scale,
+            self.alpha, factor.mass, stream,
+        )  # fmt: skip

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
-from topoi.chain.factors.urn import SparseFactor, draw_urn
+from topoi.chain.factors.urn import UrnFactor
 from topoi.chain.samplers._document import add_topic, clear_document, list_document, remove_topic
 from topoi.chain.samplers._tilted import (
     FLOOR,
@@ -155,41 +155,32 @@ class PolyaUrn(Sampler):
 
     name = "polya_urn"
     exact = False
-    parallel = True
-    factor = "urn"
+    factor_class = UrnFactor
     draw = "gibbs"
     tilts = True
     cost = "O(min(topics in the document, topics of the word)), and O(tokens + βVK) per sweep for φ"
-    reference = "Terenin, Magnusson, Jonsson & Draper (2019), Pólya urn latent Dirichlet allocation, IEEE TPAMI 41"
-    bias = 0.203
+    reference = UrnFactor.reference
+    bias = UrnFactor.bias
     options: ClassVar = {"look_up": 0}
-    phi: SparseFactor
+    factor: UrnFactor
 
     def __init__(self, state: State, pool: Pool | None = None, look_up: int = LOOK_UP) -> None:
         super().__init__(state, pool)
         self.look_up = look_up
 
-    def begin(self) -> None:
-        """Draw φ given the topics."""
-        self.phi = draw_urn(self.state, self.pool)
-
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> tuple[int, int, int]:
         """Move the tokens of documents first … last − 1 given φ."""
-        state, phi = self.state, self.phi
+        state, factor = self.state, self.factor
         part = 1 if state.supervision is None else state.supervision.part
         kept, wanted, moved = sweep_documents(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, phi.topics, phi.phi, phi.start, phi.mass,
-            state.alpha, self.look_up, *self.responses()[1:], part, stream,
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.topics, factor.phi, factor.start,
+            factor.mass, state.alpha, self.look_up, *self.responses()[1:], part, stream,
         )  # fmt: skip
         return int(kept), int(wanted), int(moved)
-
-    def word_factor(self) -> NDArray[np.float64]:
-        """φ of the sweep as an array (V, K)."""
-        return self.phi.to_dense(self.state.n_topics)
 
     def summary(self, answers: list[Any]) -> dict[str, float]:
         """Tokens that kept their topic because their word drew no φ, entries of φ per word, and moves accepted."""
         kept = sum(answer[0] for answer in answers)
-        entries = len(self.phi.phi) / self.state.corpus.n_words
+        entries = self.factor.n_entries / self.state.corpus.n_words
         tilted = super().summary([answer[1:] for answer in answers])
         return {"tokens_kept": float(kept), "phi_entries": entries, **tilted}

@@ -18,6 +18,7 @@ from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
 from topoi.chain.counts.rows import ONE, TOPIC, Rows, decrement, increment
+from topoi.chain.factors.live import LiveFactor
 from topoi.chain.samplers._document import add_topic, clear_document, list_document, remove_topic
 from topoi.chain.samplers.base import Sampler
 from topoi.chain.state import State
@@ -109,15 +110,14 @@ class Sparse(Sampler):
 
     name = "sparse"
     exact = True
-    parallel = False
-    factor = "collapsed"
+    factor_class = LiveFactor
     draw = "gibbs"
     cost = "O(topics in the document + topics of the word)"
     reference = "Yao, Mimno & McCallum (2009), Efficient methods for topic model inference, KDD"
 
     def __init__(self, state: State, pool: Pool | None = None) -> None:
-        super().__init__(state, pool)
         self.rows = Rows.of(state)
+        super().__init__(state, pool, rows=self.rows)
 
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> None:
         """Move the tokens of documents first … last − 1."""
@@ -126,7 +126,3 @@ class Sparse(Sampler):
             state.corpus.words, state.corpus.doc_ptr, first, last, state.z, rows.entries, rows.start, rows.size,
             rows.n_k, state.alpha, state.beta, state.beta_sum, stream,
         )  # fmt: skip
-
-    def kept_counts(self) -> NDArray[Any]:
-        """The counts in the rows."""
-        return self.rows.to_dense()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from topoi._machine.pool import Pool
 from topoi.chain.counts.split import DENSE_SHARE, SplitRows
+from topoi.chain.factors.live import LiveFactor
 from topoi.chain.samplers._split import sweep_split
 from topoi.chain.samplers.base import Sampler
 from topoi.chain.state import State
@@ -26,35 +27,32 @@ class Split(Sampler):
 
     name = "split"
     exact = True
-    parallel = False
-    factor = "collapsed"
+    factor_class = LiveFactor
     draw = "gibbs"
     cost = "O(topics of the word), at most O(K), sixteen topics at a time"
     reference = "after Yao, Mimno & McCallum (2009), Efficient methods for topic model inference, KDD"
     options: ClassVar = {"dense_share": 0}
 
     def __init__(self, state: State, pool: Pool | None = None, dense_share: int = DENSE_SHARE) -> None:
-        super().__init__(state, pool)
         self.rows = SplitRows.empty(state, dense_share)
+        super().__init__(state, pool, rows=self.rows)
 
     def begin(self) -> None:
         """Count anew, so that words have the rows that suit them now."""
         self.rows.fill(self.state, self.pool)
+        self.factor.refresh()
 
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> None:
         """Move the tokens of documents first … last − 1."""
-        move_split(self.state, self.rows, self.alpha, first, last, stream, live=True)
-
-    def kept_counts(self) -> NDArray[Any]:
-        """The counts in the rows."""
-        return self.rows.to_dense(self.state.n_topics)
+        move_split(self.state, self.rows, self.rows.n_k, self.factor.scale, self.alpha, first, last, stream)
 
 
 def move_split(
-    state: State, rows: SplitRows, alpha: NDArray[Any], first: int, last: int, stream: NDArray[np.uint64], live: bool
-) -> None:
-    """Move the tokens of documents first … last − 1, with counts that are kept up to date or stay as they are."""
+    state: State, rows: SplitRows, n_k: NDArray[Any] | None, scale: NDArray[Any], alpha: NDArray[Any], first: int,
+    last: int, stream: NDArray[np.uint64],
+) -> None:  # fmt: skip
+    """Move the tokens of documents first … last − 1; an n_k says that the counts are live, else they stay."""
     sweep_split(
         state.corpus.words, state.corpus.doc_ptr, first, last, state.z, rows.dense, rows.table, rows.start, rows.size,
-        rows.topics, rows.counts, rows.n_k if live else None, rows.scale, alpha, state.beta, state.beta_sum, stream,
+        rows.topics, rows.counts, n_k, scale, alpha, state.beta, state.beta_sum, stream,
     )  # fmt: skip

@@ -32,7 +32,7 @@ from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import new_state, topic_counts
 from topoi.estimators.saved import StoredEstimator
 
-PARALLEL = sorted(name for name, sampler in SAMPLERS.items() if sampler.parallel)
+PARALLEL = sorted(name for name, sampler in SAMPLERS.items() if sampler.factor_class.fixed)
 X = random_counts(300, 200, 60, seed=2)
 LABELLED = Documents(220, seed=3)
 QUICK = {"n_topics": 6, "n_sweeps": 12, "n_samples": 3, "sampler": "partial", "random_state": 0}

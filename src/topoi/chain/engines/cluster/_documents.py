@@ -22,6 +22,7 @@ from topoi.chain.engines.cluster._counts import group_entries, write_entries
 from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays
 from topoi.chain.engines.cluster._views import group_corpus, group_state
 from topoi.chain.engines.cluster._words import read_factor
+from topoi.chain.factors.base import FixedFactor
 from topoi.chain.responses.supervision import Supervision
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import State, new_state, topic_dtype
@@ -59,9 +60,10 @@ def move(job: Job, name: str, options: Mapping[str, Any], sweep: int, group: int
     s = state.supervision
     if s is not None:
         s.refresh(state, ONE)
-    sampler: Any = SAMPLERS[name](state, ONE, **options)
-    sampler.phi = read_factor(job, sweep, sampler.factor)
-    answers: list[Any] = sampler.move()
+    sampler = SAMPLERS[name](state, ONE, **options)
+    assert isinstance(sampler.factor, FixedFactor)
+    read_factor(job, sampler.factor, sweep)
+    answers = sampler.move()
     state.sweep += 1
     if s is not None:
         _write_pairs(job, group, state.sweep, s, s.observe(state, ONE))

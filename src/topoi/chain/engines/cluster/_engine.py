@@ -45,6 +45,7 @@ from topoi.chain.engines.cluster._stamp import code_stamp
 from topoi.chain.engines.cluster._views import group_corpus
 from topoi.chain.engines.cluster._weights import weigh
 from topoi.chain.engines.cluster._workers import Workers
+from topoi.chain.factors.base import FixedFactor
 from topoi.chain.priors.dirichlet import alpha_of, beta_of
 from topoi.chain.responses.supervision import Supervision
 from topoi.chain.samplers import Sampler
@@ -224,12 +225,13 @@ class Cluster:
         """Move every token once."""
         self.begin()
         state, job, before = self.state, self.job, self.state.sweep
-        sampler: Any = kind(state, **options)
-        needs_mass = bool(getattr(sampler, "needs_mass", False))
-        _words.open_factor(job, kind.factor, before)
-        drawn = self._shards(_words.draw, kind.factor, before)
-        if _words.scale(state, job, kind.factor, drawn, needs_mass):
-            self._shards(_words.finish, kind.factor, before)
+        sampler = kind(state, **options)
+        factor = sampler.factor
+        assert isinstance(factor, FixedFactor)
+        _words.open_factor(job, factor, before)
+        drawn = self._shards(_words.draw, _words.Recipe.of(factor), before)
+        if _words.scale(job, factor, before, drawn):
+            self._shards(_words.finish, _words.Recipe.of(factor), before)
         make_new(job.sweep(before + 1))
         answers = self._groups(_documents.move, kind.name, dict(options), before)
         state.sweep += 1
@@ -238,9 +240,8 @@ class Cluster:
             state.supervision.eta[:] = np.concatenate(self.workers.map(weigh, job, state.sweep, over=chunks))
         self._publish()
         self._add_up()
-        sampler.phi = _words.read_factor(job, before, kind.factor)
         summary = sampler.summary([answer for part in answers for answer in part])
-        del sampler  # Windows removes no file that is mapped
+        del sampler, factor  # Windows removes no file that is mapped
         if before not in self.written:
             remove_tree(job.sweep(before))
         return dict(summary)

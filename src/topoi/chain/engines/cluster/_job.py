@@ -200,6 +200,12 @@ def write_shared(path: Path, first: int, part: NDArray[Any]) -> None:
         file.write(np.ascontiguousarray(part).data)
 
 
+def flush_shared(array: NDArray[Any]) -> None:
+    """Let all that read the file of an array mapped with mode "r+" see what was written to it."""
+    if isinstance(array.base, np.memmap):
+        array.base.flush()
+
+
 def map_shared(path: Path, dtype: Any, shape: tuple[int, ...], mode: Any = "c") -> NDArray[Any]:
     """A shared array, mapped into memory. Mode "c": kernels are compiled for arrays that can be written to."""
     if 0 in shape:

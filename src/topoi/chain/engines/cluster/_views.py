@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._machine.simd import pad
 from topoi.chain.engines.cluster._faults import EngineError
 from topoi.chain.engines.cluster._job import Job, Layout, checksum, damaged, read_arrays, read_part
 from topoi.chain.responses.supervision import Supervision
@@ -122,11 +121,6 @@ def shard_state(job: Job, layout: Layout, shard: int, sweep: int, counts: NDArra
     z = np.zeros(0, topic_dtype(job.n_topics))
     real = np.dtype(job.real).type
     return State(corpus, model["alpha"], float(model["beta"][0]), z, job.seed, sweep, counts, real)
-
-
-def width(job: Job) -> int:
-    """Topics of a row of a dense factor, padding included."""
-    return pad(job.n_topics)
 
 
 def _preset(corpus: Corpus, name: str, cuts: NDArray[np.int64]) -> None:

@@ -1,14 +1,18 @@
 """Tasks over shards of words: the word factor of a sweep, counts, and their histogram.
 
-A factor is made in two steps. Every shard draws its rows and tells its sums by topic. From the sums of all shards the
-driver makes the scale; where rows have to be finished with it (`finish`), every shard does so.
+A factor is made in steps (`topoi.chain.factors.base`). Every shard draws its rows and returns sums over them. From the
+sums of all shards the driver makes the scale; where rows have to be finished with it, every shard does so. The factor
+says which arrays there are, and each is a file of which every shard writes its part. Where that part begins is known at
+once if all words have as many items. If a word has an item for each entry of its row, it is known when all shards have
+drawn theirs: until then a shard keeps them in a file of its own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +20,21 @@ from scipy import sparse
 
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros
-from topoi.chain.counts.dense import count_table
 from topoi.chain.counts.spectra import Spectrum, word_spectrum
 from topoi.chain.engines.cluster._counts import add_file, table_entries, write_entries
 from topoi.chain.engines.cluster._job import (
     Job,
     Layout,
+    flush_shared,
     make_shared,
     map_shared,
     read_arrays,
     write_arrays,
     write_shared,
 )
-from topoi.chain.engines.cluster._views import shard_state, width
-from topoi.chain.factors.tables import DenseFactor, fill_prior_mass, gamma_table, scale_counts, scale_gammas
-from topoi.chain.factors.urn import SparseFactor, UrnRows, draw_urn_rows, scale_urn
+from topoi.chain.engines.cluster._views import shard_state
+from topoi.chain.factors import FACTORS
+from topoi.chain.factors.base import FixedFactor, Part
 from topoi.chain.model import sample_counts
 from topoi.chain.state import State
 
@@ -38,7 +42,7 @@ ONE = Pool(1)
 #: Files of counts that one task adds up; more groups than that are added up by a tree.
 FAN_IN = 64
 
-#: A table of so many bytes is read into memory: a file is mapped in small pages, which kernels that jump about in it
+#: An array of so many bytes is read into memory: a file is mapped in small pages, which kernels that jump about in it
 #: have to look up again and again.
 COPIED = 2**26
 
@@ -93,102 +97,119 @@ def counts(job: Job, sweep: int, shard: int) -> sparse.csr_array:
 # ---- The word factor ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """What a shard tells of its rows: n_k, or sums by topic of every block, or of the urn; and how many entries."""
+class Recipe(NamedTuple):
+    """How a task makes a factor of its own like that of the driver."""
 
-    n_k: NDArray[Any]
-    totals: list[NDArray[np.float64]]
-    n_entries: int = 0
+    name: str
+    settings: Mapping[str, Any]
+
+    @staticmethod
+    def of(factor: FixedFactor) -> Recipe:
+        """The recipe of a factor."""
+        return Recipe(factor.name, factor.settings)
+
+    def make(self, state: State) -> FixedFactor:
+        """A factor for the words of a state, without any rows."""
+        factor = FACTORS[self.name](state, ONE, **self.settings)
+        assert isinstance(factor, FixedFactor)
+        return factor
 
 
-def draw(job: Job, factor: str, sweep: int, shard: int) -> Drawn:
-    """Draw the rows of a shard: counts ("delayed"), gamma draws ("dirichlet") or the urn's."""
+def _early(factor: FixedFactor) -> list[Part]:
+    """The arrays that shards write as soon as they have drawn them."""
+    return [part for part in factor.given if part in factor.drawn and part.row is not None]
+
+
+def _late(factor: FixedFactor) -> list[Part]:
+    """The arrays that they write when there is a scale."""
+    early = _early(factor)
+    return [part for part in factor.given if part not in early]
+
+
+def _file(job: Job, sweep: int, part: Part) -> Path:
+    return job.path(sweep, f"factor-{part.name}")
+
+
+def _map(job: Job, sweep: int, part: Part, n: int, mode: str = "c") -> NDArray[Any]:
+    """An array of n items of the factor of a sweep, mapped."""
+    return map_shared(_file(job, sweep, part), part.dtype, (n, *(part.row or ())), mode)
+
+
+def open_factor(job: Job, factor: FixedFactor, sweep: int) -> None:
+    """On the driver: make room for what all shards draw."""
+    for part in _early(factor):
+        make_shared(_file(job, sweep, part), job.n_words * math.prod(part.row or ()), part.dtype)
+
+
+class Drawn(NamedTuple):
+    """What a shard tells the driver of its rows."""
+
+    sums: list[NDArray[Any]]
+    n_entries: int
+
+
+def draw(job: Job, recipe: Recipe, sweep: int, shard: int) -> Drawn:
+    """Draw the rows of a shard."""
     layout = Layout.read(job)
-    state = _state(job, layout, sweep, shard)
-    if factor == "urn":
-        rows = draw_urn_rows(state, ONE)
-        write_arrays(job.path(sweep, "urn", shard), vars(rows))
-        return Drawn(rows.total, [], len(rows.topics))
-    table = aligned_zeros((state.corpus.n_words, width(job)), state.real)
-    n_k = count_table(state, table, ONE)
-    totals = gamma_table(state, table, ONE) if factor == "dirichlet" else []
-    # A worker that was given up for lost may still get here: by then the driver may have drawn some columns anew.
+    factor = recipe.make(_state(job, layout, sweep, shard))
+    sums = factor.draw()
+    # A worker that was given up for lost may still get here: by then the driver may have drawn some topics anew.
     if not job.path(sweep, "scale").exists():
-        write_shared(job.path(sweep, "table"), int(layout.words[shard]) * width(job), table)
-    return Drawn(n_k, totals)
+        _write(job, sweep, factor, _early(factor), int(layout.words[shard]))
+    entries = {part.name: getattr(factor, part.name) for part in factor.drawn if part.row is None}
+    if entries:
+        write_arrays(job.path(sweep, "rows", shard), entries)
+    return Drawn(sums, max(map(len, entries.values()), default=0))
 
 
-def open_factor(job: Job, factor: str, sweep: int) -> None:
-    """Make room for the rows of all shards."""
-    if factor != "urn":
-        make_shared(job.path(sweep, "table"), job.n_words * width(job), job.real)
+def scale(job: Job, factor: FixedFactor, sweep: int, drawn: list[Drawn]) -> bool:
+    """On the driver: make the scale from the sums of all shards; returns whether they have to finish their rows."""
+    for part in _early(factor):
+        setattr(factor, part.name, _map(job, sweep, part, job.n_words, "r+"))
+    factor.set_scale([array for shard in drawn for array in shard.sums])
+    for part in _early(factor):  # it may have drawn topics anew
+        flush_shared(getattr(factor, part.name))
+    first = np.concatenate(([0], np.cumsum([shard.n_entries for shard in drawn])))
+    late = _late(factor)
+    for part in late:
+        n = int(first[-1]) if part.row is None else job.n_words * math.prod(part.row)
+        make_shared(_file(job, sweep, part), n, part.dtype)
+    write_arrays(job.path(sweep, "scale"), {"scale": factor.scale, "first": first})
+    return bool(late)
 
 
-def scale(state: State, job: Job, factor: str, drawn: list[Drawn], needs_mass: bool) -> bool:
-    """On the driver: make the scale from what the shards tell; returns whether they have to finish their rows."""
-    sweep = state.sweep
-    n_k = np.sum([part.n_k for part in drawn], axis=0)
-    arrays = {"n_k": n_k}
-    if factor == "urn":
-        arrays["first"] = np.concatenate(([0], np.cumsum([part.n_entries for part in drawn])))
-        n = int(arrays["first"][-1])
-        for name, dtype, size in (("topics", "i4", n), ("phi", job.real, n), ("start", "i8", job.n_words + 1)):
-            make_shared(job.path(sweep, name), size, dtype)
-    else:
-        dense = _map_dense(job, sweep, np.zeros(width(job), job.real), 0.0, mode="r+")
-        if factor == "dirichlet":
-            scale_gammas(state, dense, n_k, [total for part in drawn for total in part.totals])
-            if (n_k[: job.n_topics] == 0).any():  # it has drawn topics without tokens anew
-                dense.table.base.flush()  # type: ignore[union-attr]
-        else:
-            scale_counts(state, dense, n_k)
-        arrays |= {"scale": dense.scale, "offset": np.array([dense.offset])}
-    if factor == "urn" or needs_mass:
-        make_shared(job.path(sweep, "mass"), job.n_words, "f8")
-    write_arrays(job.path(sweep, "scale"), arrays)
-    return factor == "urn" or needs_mass
-
-
-def finish(job: Job, factor: str, sweep: int, shard: int) -> None:
+def finish(job: Job, recipe: Recipe, sweep: int, shard: int) -> None:
     """Finish the rows of a shard, with the scale."""
     layout = Layout.read(job)
-    first, last = int(layout.words[shard]), int(layout.words[shard + 1])
-    given = read_arrays(job.path(sweep, "scale"))
-    state = shard_state(job, layout, shard, sweep, np.zeros((0, 0), np.float32))
-    if factor == "urn":
-        rows = UrnRows(**read_arrays(job.path(sweep, "urn", shard)))
-        sparse_factor = scale_urn(state, rows, given["n_k"], ONE)
-        entry = int(given["first"][shard])
-        write_shared(job.path(sweep, "topics"), entry, sparse_factor.topics)
-        write_shared(job.path(sweep, "phi"), entry, sparse_factor.phi)
-        write_shared(job.path(sweep, "start"), first, sparse_factor.start + entry)
-        mass = sparse_factor.mass
-    else:
-        dense = _map_dense(job, sweep, given["scale"], float(given["offset"][0]))
-        part = DenseFactor(dense.table[first:last], dense.offset, dense.scale)
-        fill_prior_mass(state, part, ONE)
-        mass = part.mass
-    write_shared(job.path(sweep, "mass"), first, mass)
+    words = slice(*layout.words[shard : shard + 2].tolist())
+    factor = recipe.make(shard_state(job, layout, shard, sweep, np.zeros((0, 0), np.float32)))
+    known = read_arrays(job.path(sweep, "scale"))
+    factor.scale = known["scale"]
+    for part in _early(factor):
+        setattr(factor, part.name, _map(job, sweep, part, job.n_words)[words])
+    if any(part.row is None for part in factor.drawn):
+        for name, array in read_arrays(job.path(sweep, "rows", shard)).items():
+            setattr(factor, name, array)
+    factor.finish()
+    _write(job, sweep, factor, _late(factor), words.start, int(known["first"][shard]))
 
 
-def read_factor(job: Job, sweep: int, factor: str) -> DenseFactor | SparseFactor:
-    """The factor of a sweep, mapped into memory."""
-    given = read_arrays(job.path(sweep, "scale"))
-    if factor != "urn":
-        dense = _map_dense(job, sweep, given["scale"], float(given["offset"][0]))
-        if dense.table.nbytes <= COPIED:
-            table = aligned_zeros(dense.table.shape, dense.table.dtype)
-            table[:] = dense.table
-            dense.table = table
-        if job.path(sweep, "mass").exists():
-            dense.mass = map_shared(job.path(sweep, "mass"), "f8", (job.n_words,))
-        return dense
-    n = int(given["first"][-1])
-    shapes = (("topics", "i4", n), ("phi", job.real, n), ("start", "i8", job.n_words + 1), ("mass", "f8", job.n_words))
-    return SparseFactor(*(map_shared(job.path(sweep, name), dtype, (size,)) for name, dtype, size in shapes))
+def _write(job: Job, sweep: int, factor: FixedFactor, parts: list[Part], word: int, entry: int = 0) -> None:
+    """Write arrays of a shard whose first word and first entry have these numbers."""
+    for part in parts:
+        first = entry if part.row is None else word * math.prod(part.row)
+        write_shared(_file(job, sweep, part), first, getattr(factor, part.name))
 
 
-def _map_dense(job: Job, sweep: int, scale: NDArray[Any], offset: float, mode: str = "c") -> DenseFactor:
-    table = map_shared(job.path(sweep, "table"), job.real, (job.n_words, width(job)), mode)
-    return DenseFactor(table, offset, scale)
+def read_factor(job: Job, factor: FixedFactor, sweep: int) -> None:
+    """Give a factor its arrays of a sweep: in memory, or mapped."""
+    known = read_arrays(job.path(sweep, "scale"))
+    factor.scale = known["scale"]
+    for part in factor.given:
+        array = _map(job, sweep, part, int(known["first"][-1]) if part.row is None else job.n_words)
+        if array.nbytes <= COPIED:
+            copy = aligned_zeros(array.shape, array.dtype)
+            copy[:] = array
+            array = copy
+        setattr(factor, part.name, array)
+    factor.opened()

@@ -1,0 +1,120 @@
+"""What a word factor is: φ_wk, the probability of word w in topic k, as the draws of a sweep meet it.
+
+Whatever its origin, a factor has one form,
+
+    φ_wk = (x_wk + offset) · scale_k
+
+| factor    | x_wk                                   | offset | scale          | during a sweep         |
+|-----------|----------------------------------------|--------|----------------|------------------------|
+| live      | counts n_wk                            | β      | 1/(n_k + Vβ)   | moves with every token |
+| delayed   | counts n_wk as they were at its start  | β      | 1/(n_k + Vβ)   | stays                  |
+| dirichlet | γ_wk ~ Gamma(n_wk + β)                 | 0      | 1/Σ_w γ_wk     | stays                  |
+| urn       | c_wk ~ Poisson(n_wk + β), mostly 0     | 0      | 1/Σ_w c_wk     | stays                  |
+
+Rows of words depend on the counts of their words alone; only the scale needs sums over all words. So a factor that
+stays is made in three steps: `draw` makes rows and returns sums, `set_scale` takes the sums of all words, and `finish`
+makes what needs both. In one process `begin` does them one after the other. The engine of a cluster draws and finishes
+shards of words in several places: there the state is that of a shard, and the arrays that a factor names in `drawn`
+and `given` are what goes from one place to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._machine.pool import Pool
+from topoi.chain.state import State
+
+
+class WordFactor:
+    """Base of all word factors. Class attributes declare what a factor is; the tests hold every factor to them."""
+
+    name: ClassVar[str]
+    #: Draws from the conditional itself, given this factor, leave the posterior unchanged: it is the conditional's own
+    #: word factor, or drawn from the posterior of φ given the topics.
+    exact: ClassVar[bool]
+    #: Stays as it is during a sweep. Documents are then independent of each other, and sweeps are parallel.
+    fixed: ClassVar[bool]
+    reference: ClassVar[str]
+    #: For inexact factors: measured total variation between the posterior of the five-token corpus REPEATED in
+    #: tests/support/exact.py and what draws from the conditional given this factor end in (verify/bias.py).
+    bias: ClassVar[float] = 0.0
+    scale: NDArray[Any]
+
+    def __init__(self, state: State, pool: Pool) -> None:
+        self.state = state
+        self.pool = pool
+
+    def begin(self) -> None:
+        """Make the factor ready for a sweep."""
+
+    def refresh(self) -> None:
+        """Take over the priors from the state after they were learned."""
+
+
+class Part(NamedTuple):
+    """An array of a factor of which every word has a part: an item of shape `row`, or one for each entry of its row."""
+
+    name: str
+    dtype: Any
+    row: tuple[int, ...] | None = ()  # None: as many items as the word's row has entries
+
+
+class FixedFactor(WordFactor):
+    """A factor that stays as it is during a sweep, made anew from the counts at its start."""
+
+    fixed = True
+
+    def __init__(self, state: State, pool: Pool, **settings: Any) -> None:
+        super().__init__(state, pool)
+        #: With `name`, all that it takes to make such a factor for other words, in another process.
+        self.settings = settings
+
+    @property
+    def drawn(self) -> Sequence[Part]:
+        """The arrays that `draw` leaves."""
+        raise NotImplementedError
+
+    @property
+    def given(self) -> Sequence[Part]:
+        """The arrays that kernels are given, beside the scale: left by `draw`, or made by `finish`."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Make the factor of the coming sweep."""
+        self.set_scale(self.draw())
+        self.finish()
+
+    def draw(self) -> list[NDArray[Any]]:
+        """Make the rows of the words of the state; returns sums over them, in the order of the words."""
+        raise NotImplementedError
+
+    def set_scale(self, sums: list[NDArray[Any]]) -> None:
+        """Make the scale from what `draw` has returned for all words, one shard after the other."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Make what needs the rows and the scale."""
+
+    def opened(self) -> None:
+        """Make what follows from the arrays `given`, where these were made elsewhere."""
+
+    def to_dense(self) -> NDArray[np.float64]:
+        """φ of the sweep as an array (V, K)."""
+        raise NotImplementedError
+
+
+def probabilities(x: NDArray[Any], offset: float, scale: NDArray[Any]) -> NDArray[np.float64]:
+    """φ = (x + offset) · scale, in full precision; kernels have the same by `draw_topic`."""
+    phi: NDArray[np.float64] = (x.astype(np.float64) + offset) * scale
+    return phi
+
+
+def scale_of_counts(state: State, n_k: NDArray[Any]) -> NDArray[np.float64]:
+    """1/(n_k + Vβ): the scale of counts, whose offset is β."""
+    scale: NDArray[np.float64] = 1.0 / (n_k[: state.n_topics] + state.beta_sum)
+    return scale

@@ -1,0 +1,68 @@
+"""Delayed counts: those of the start of the sweep, for all of it (after AD-LDA).
+
+    φ_wk = (n_wk + β) / (n_k + Vβ),    n_wk, n_k as at the start of the sweep
+
+There is nothing to draw. Not exact: the counts still hold the token that moves. They are in a dense table or, with a
+`share`, in rows of two kinds (`topoi.chain.counts.split`), which are quicker for many topics.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._machine.pool import Pool
+from topoi.chain.counts.split import SplitRows
+from topoi.chain.factors._table import TableFactor
+from topoi.chain.factors.base import probabilities, scale_of_counts
+from topoi.chain.state import State
+
+
+class DelayedFactor(TableFactor):
+    """Counts frozen for a sweep; with a `share` they are in `rows` and, in one process, in no table at all."""
+
+    name = "delayed"
+    exact = False
+    bias = 0.138
+    reference = "Newman, Asuncion, Smyth & Welling (2009), Distributed algorithms for topic models, JMLR 10"
+
+    def __init__(self, state: State, pool: Pool, masses: bool = False, share: int | None = None) -> None:
+        super().__init__(state, pool, masses, share=share)
+        self.share = share
+        self.rows: SplitRows | None = None
+
+    @property
+    def offset(self) -> float:
+        """β, which is added to every count."""
+        return self.state.beta
+
+    def begin(self) -> None:
+        """Freeze the counts."""
+        if self.share is None:
+            super().begin()
+            return
+        if self.rows is None:
+            self.rows = SplitRows.empty(self.state, self.share)
+        self.rows.fill(self.state, self.pool)
+        self.set_scale([self.rows.n_k])
+
+    def draw(self) -> list[NDArray[Any]]:
+        """Put the counts into the table; returns n_k. The order of sums of whole numbers does not matter."""
+        return [np.sum(super().draw(), axis=0)]
+
+    def set_scale(self, sums: list[NDArray[Any]]) -> None:
+        """1/(n_k + Vβ)."""
+        self.scale[: self.state.n_topics] = scale_of_counts(self.state, np.sum(sums, axis=0))
+
+    def opened(self) -> None:
+        """Rows of the two kinds from a table that was made elsewhere."""
+        if self.share is not None:
+            self.rows = SplitRows.of_table(self.state, self.table, self.share)
+
+    def to_dense(self) -> NDArray[np.float64]:
+        """φ of the sweep as an array (V, K)."""
+        if self.rows is None:
+            return super().to_dense()
+        return probabilities(self.rows.to_dense(), self.offset, self.scale[: self.state.n_topics])

@@ -1,0 +1,111 @@
+"""A Dirichlet draw: φ is a variable of the chain, drawn given the topics once per sweep.
+
+    γ_wk ~ Gamma(n_wk + β),    φ_wk = γ_wk / Σ_w γ_wk,    so that    φ_k ~ Dirichlet(n_·k + β)
+
+Exact, and parallel over documents; O(V·K) per sweep. Nearly all counts are 0: their draws are made by a method that
+costs one uniform number most of the time. A topic without tokens may draw nothing but zeros: it is drawn once more, by
+logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._machine.jit import kernel
+from topoi._machine.rng import WORD_FACTOR, gamma, log_gamma, new_stream, uniform
+from topoi.chain.counts.dense import word_blocks
+from topoi.chain.factors._table import TableFactor
+
+# Below this a gamma draw cannot change a float32 sum in which some term is near 1; as a denormal it would cost time.
+NEGLIGIBLE = 1e-25
+
+
+@kernel
+def small_gamma(stream: Any, shape: Any, negligible: Any) -> Any:
+    """Gamma(shape) for 0 < shape < 1, rejection on the log scale (Liu, Martin & Syring 2017); tiny values come as 0.
+
+    `negligible` is NEGLIGIBLE ** shape. The smaller the shape the quicker: most draws cost one uniform number.
+    """
+    tail = shape / (math.e * (1.0 - shape))  # mass of the envelope for X > 1, that for X ≤ 1 being 1
+    below_one = 1.0 / (1.0 + tail)
+    while True:
+        u = uniform(stream)
+        if u < below_one:
+            if u < negligible * below_one:
+                return 0.0
+            x = math.exp(math.log(u / below_one) / shape)  # u^(1/shape), u uniform again
+            if uniform(stream) < math.exp(-x):
+                return x
+        else:
+            x = ((u - below_one) / (1.0 - below_one)) ** (-1.0 / (1.0 - shape))
+            if uniform(stream) < x * math.exp(1.0 - x):
+                return x
+
+
+@kernel
+def gamma_rows(table: Any, first: Any, last: Any, beta: Any, n_topics: Any, total: Any, stream: Any) -> None:
+    """Replace counts in rows first … last − 1 by draws γ_wk ~ Gamma(n_wk + β); add their sums to `total`."""
+    small = beta < 0.5
+    negligible = NEGLIGIBLE**beta
+    for w in range(first, last):
+        for k in range(n_topics):
+            if table[w, k] == 0.0 and small:  # nearly all entries: draw them the quick way
+                x = small_gamma(stream, beta, negligible)
+            else:
+                x = gamma(stream, table[w, k] + beta)
+            table[w, k] = x
+            total[k] += table[w, k]
+
+
+@kernel
+def dirichlet_column(table: Any, k: Any, beta: Any, stream: Any) -> None:
+    """Fill column k with a draw of Dirichlet(β), by logarithms: each of its gamma draws may be too small for a float.
+
+    Equivalent to ``x = log_gamma draws; table[:, k] = exp(x - x.max())``, which need not sum to 1.
+    """
+    n_words = table.shape[0]
+    x = np.zeros(n_words)
+    best = -np.inf
+    for w in range(n_words):
+        x[w] = log_gamma(stream, beta)
+        best = max(best, x[w])
+    for w in range(n_words):
+        table[w, k] = math.exp(x[w] - best)
+
+
+class DirichletFactor(TableFactor):
+    """Gamma draws, scaled by their sums over the words."""
+
+    name = "dirichlet"
+    exact = True
+    reference = "Magnusson, Jonsson, Villani & Broman (2018), Sparse partially collapsed MCMC, JCGS 27"
+
+    def draw(self) -> list[NDArray[Any]]:
+        """Fill the table with draws, one stream per sweep and block of words; returns n_k and Σγ of every block."""
+        state = self.state
+        counts = super().draw()
+
+        def work(block: tuple[int, int, int]) -> NDArray[np.float64]:
+            total = np.zeros(self.width)
+            stream = new_stream(state.seed, WORD_FACTOR, state.sweep, block[0])
+            gamma_rows(self.table, block[1], block[2], state.beta, state.n_topics, total, stream)
+            return total
+
+        return list(map(np.stack, zip(counts, self.pool.map(work, word_blocks(state)), strict=True)))
+
+    def set_scale(self, sums: list[NDArray[Any]]) -> None:
+        """1/Σ_w γ_wk; topics without tokens are drawn anew."""
+        state = self.state
+        n_k, total = np.zeros(self.width), np.zeros(self.width)
+        for part in sums:  # in block order: the same rounding on any number of threads
+            n_k += part[0]
+            total += part[1]
+        for k in np.flatnonzero(n_k[: state.n_topics] == 0):  # an empty topic may have drawn nothing but zeros
+            number = len(sums) + int(k)
+            dirichlet_column(self.table, k, state.beta, new_stream(state.seed, WORD_FACTOR, state.sweep, number))
+            total[k] = self.table[:, k].sum(dtype=np.float64)
+        self.scale[: state.n_topics] = 1.0 / total[: state.n_topics]
