@@ -129,6 +129,12 @@ def test_golden_file(path):
     np.testing.assert_allclose(model.transform(X), expected["transform"], rtol=1e-4, atol=1e-6)
     if "predict" in expected:
         np.testing.assert_allclose(model.predict(X), expected["predict"], rtol=1e-4)
+    if "later" in expected:
+        later = expected["later"]
+        model.partial_fit(np.array(later["X"]))  # which learns on what was learned, and nothing else
+        np.testing.assert_allclose(model.doc_topic_prior_, later["doc_topic_prior"], rtol=1e-4)
+        np.testing.assert_allclose(model.topic_word_prior_, later["topic_word_prior"], rtol=1e-4)
+        np.testing.assert_allclose(model.transform(X), later["transform"], rtol=1e-4, atol=1e-6)
 
 
 def test_there_are_golden_files():

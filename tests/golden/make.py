@@ -21,6 +21,7 @@ SETTINGS = {"n_topics": 3, "n_sweeps": 10, "n_samples": 2, "random_state": 0}
 #: Runs that leave checkpoints, stopped when some samples have been kept and the log joint has been noted.
 LONG = SETTINGS | {"n_sweeps": 30, "n_samples": 12}
 STOPPED = 24
+LEARNED = {"doc_topic_prior": "learn", "topic_word_prior": "learn"}
 
 
 def documents() -> tuple[Any, Any]:
@@ -36,6 +37,7 @@ def models(version: str) -> None:
     X, y = documents()
     for name, model in (
         ("lda", LDA(**SETTINGS, infer_method="mean_field").fit(X)),
+        ("learned", LDA(**SETTINGS, **LEARNED).fit(X)),
         ("classifier", MedLDAClassifier(**SETTINGS).fit(X, y)),
         ("regressor", MedLDARegressor(**SETTINGS).fit(X, y * 1.5)),
     ):
@@ -43,18 +45,30 @@ def models(version: str) -> None:
         said = {"class": type(model).__name__, "X": X[:5].tolist(), "transform": model.transform(X[:5]).tolist()}
         if hasattr(model, "predict"):
             said["predict"] = model.predict(X[:5]).tolist()
+        if hasattr(model, "partial_fit"):  # goes on learning what was learned
+            model.partial_fit(X[5:20])
+            said["later"] = {
+                "X": X[5:20].tolist(), "doc_topic_prior": model.doc_topic_prior_.tolist(),
+                "topic_word_prior": model.topic_word_prior_, "transform": model.transform(X[:5]).tolist(),
+            }  # fmt: skip
         (HERE / f"{name}-{version}.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
 
 
 def checkpoints(version: str) -> None:
     """Runs that were stopped after some sweeps, and what they were runs of."""
     X, y = documents()
-    for name, estimator, labels in (("lda", LDA, None), ("classifier", MedLDAClassifier, y)):
+    for name, estimator, labels, more in (
+        ("lda", LDA, None, {}),
+        ("learned", LDA, None, LEARNED),
+        ("blocks", LDA, None, LEARNED | {"sampler": "partial", "engine": "blocks"}),
+        ("classifier", MedLDAClassifier, y, {}),
+    ):
         folder = HERE / f"checkpoints-{name}-{version}"
-        model = estimator(**LONG, callbacks=[lambda progress: progress.sweep == STOPPED])
+        settings = LONG | more
+        model = estimator(**settings, callbacks=[lambda progress: progress.sweep == STOPPED])
         target = {} if labels is None else {"y": labels}
         model.fit(X, **target, checkpoint=Checkpoints(folder, every_sweeps=STOPPED))
-        run = {"class": estimator.__name__, "settings": LONG, "sweep": STOPPED, "X": X.tolist(),
+        run = {"class": estimator.__name__, "settings": settings, "sweep": STOPPED, "X": X.tolist(),
                "y": None if labels is None else labels.tolist(), "trace": model.traces_[0].tolist()}  # fmt: skip
         (folder / "run.json").write_text(json.dumps(run) + "\n", encoding="utf-8")
 
