@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -200,15 +200,18 @@ def test_an_error_in_a_callback_is_not_swallowed(corpus):
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_time_budget(corpus):
-    def slow(progress):
-        time.sleep(0.03)
+def test_time_budget(corpus, monkeypatch):
+    now = 0.0
 
-    # The clock is read before the callbacks: after sweep 5 at least 4 of them have been slept through.
-    lda = LDA(3, n_sweeps=50, max_seconds=0.12, callbacks=[slow], random_state=0).fit(corpus)
-    assert lda.stopped_ == "time"
-    assert 1 <= lda.n_sweeps_ <= 5
-    assert LDA(3, n_sweeps=5, max_seconds=1000.0, random_state=0).fit(corpus).stopped_ == "finished"
+    def a_minute(progress):
+        nonlocal now
+        now += 60.0
+
+    monkeypatch.setattr("topoi.chain.loop.time", SimpleNamespace(perf_counter=lambda: now))
+    # The clock is read before the callbacks: after sweep 5 four minutes are over.
+    for budget, expected in ((240.0, ("time", 5)), (240.5, ("finished", 6))):
+        lda = LDA(3, n_sweeps=6, max_seconds=budget, callbacks=[a_minute], random_state=0).fit(corpus)
+        assert (lda.stopped_, lda.n_sweeps_) == expected
 
 
 def test_convergence(corpus):

@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 import topoi
 from support.cli_files import QUICK, done, process, records, table, write_csv
 from support.variants import slow_but
+from support.waiting import PATIENCE, wait_until
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -98,11 +98,9 @@ def test_a_signal_saves_the_model_so_far(place, tmp_path, number):
         0.1,
     ]
     running = subprocess.Popen([str(part) for part in command], **pipes)
-    until = time.monotonic() + 120
-    while not log.exists() and running.poll() is None and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_until(lambda: log.exists() or running.poll() is not None, "the third sweep")
     running.send_signal(number)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130, err
     assert b"the model so far is in" in err
     assert b"Traceback" not in err
@@ -119,7 +117,7 @@ def test_a_signal_before_there_is_a_model(tmp_path):
     running.stdin.flush()
     assert (tmp_path / "m").exists()
     running.send_signal(signal.SIGTERM)
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130
     assert b"Traceback" not in err
     assert not (tmp_path / "m").exists()

@@ -11,12 +11,12 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 
 import numpy as np
 import pytest
 
 from support.cli_files import call, done, process, write_csv
+from support.waiting import wait_until
 from topoi import LDA
 from topoi._disk import locks
 from topoi._disk.locks import LOCK, check_free, locked
@@ -167,9 +167,8 @@ def test_what_the_file_says_is_shown_in_plain_letters(holder, tmp_path):
 def start(posts, folder, *more):
     """A fit in a process of its own, that has begun."""
     running = process("fit", posts, *OPTIONS, *LONG, *more, "-o", folder, stderr=subprocess.PIPE)
-    while not list(folder.rglob("sweep-*.topoi")):
-        assert running.poll() is None, running.stderr.read()
-        time.sleep(0.1)
+    wait_until(lambda: list(folder.rglob("sweep-*.topoi")) or running.poll() is not None, "a checkpoint")
+    assert running.poll() is None, running.stderr.read()
     return running
 
 

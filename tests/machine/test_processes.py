@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import topoi
+from support.waiting import PATIENCE
 
 PACKAGE = Path(topoi.__file__).parent
 POSIX = pytest.mark.skipif(os.name != "posix", reason="POSIX only")
@@ -35,7 +36,7 @@ def run(script, *command, **environment):
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [environment["PYTHONPATH"], given.get("PYTHONPATH")]))
     done = subprocess.run(
         [*command, sys.executable, "-B", "-c", FIT + textwrap.dedent(script)],
-        env=given | environment, capture_output=True, text=True, timeout=600,
+        env=given | environment, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout.split()

@@ -15,6 +15,7 @@ import pytest
 
 from support.cli_files import call, write_csv
 from support.corpora import random_counts
+from support.waiting import PATIENCE
 from topoi import LDA, ParameterError
 from topoi.chain.engines.cluster import EngineError, _connect, _peer, _workers
 
@@ -34,10 +35,14 @@ def fit(address):
 
 
 @pytest.fixture(autouse=True)
-def _impatient(monkeypatch):
+def _soon_asked(monkeypatch):
     monkeypatch.setattr(_peer, "SILENCE", 0.2)
-    monkeypatch.setattr(_peer, "ANSWER", 2.0)
-    with dask.config.set({"distributed.comm.timeouts.connect": "2s", "topoi.workers-timeout": "1s"}):
+
+
+@pytest.fixture
+def impatient():
+    """For those who never answer. All others may take their time: a machine may be busy."""
+    with dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
         yield
 
 
@@ -74,7 +79,6 @@ def web(connection):
 
 
 PEERS = {
-    "silent": (lambda connection: None, r"accepts connections but has said nothing for 2 seconds"),
     "hangs up": (lambda connection: connection.close(), r"a server that closes the connection without a word"),
     "ssh": (
         lambda connection: connection.sendall(b"SSH-2.0-OpenSSH_9.2p1\r\n"),
@@ -84,9 +88,16 @@ PEERS = {
     "zeros": (lambda connection: connection.sendall(bytes(64)), r"a server that says b'\\x00"),
     "ones": (lambda connection: connection.sendall(b"\xff" * 64), r"a server that says b'\\xff"),
     "web": (web, r"an HTTP server; is it Dask's dashboard\?"),
-    "greets": (lambda connection: connection.sendall(GREETING), r"the Dask server at .* (cannot be joined|greets but)"),
     "cut off": (lambda connection: connection.sendall(GREETING[:20]), r"a server that says b':\\x00"),
 }
+
+
+def silent(connection):
+    pass
+
+
+def greeting(connection):
+    connection.sendall(GREETING)
 
 
 @pytest.mark.parametrize("name", PEERS)
@@ -96,11 +107,32 @@ def test_somebody_else(name):
         fit(f"tcp://{place}")
 
 
-@pytest.mark.parametrize("name", ["silent", "ssh", "web", "hangs up"])
+@pytest.mark.parametrize("name", ["ssh", "web", "hangs up"])
 def test_somebody_else_for_tls(name, tls):
     treat, message = PEERS[name]
     with server(treat) as place, tls.trusted(), pytest.raises(EngineError, match=message):
         fit(f"tls://{place}")
+
+
+NOTHING = r"accepts connections but has said nothing for 2 seconds"
+
+
+def test_somebody_who_says_nothing(impatient):
+    with server(silent) as place, pytest.raises(EngineError, match=NOTHING):
+        fit(f"tcp://{place}")
+
+
+def test_somebody_who_says_nothing_for_tls(impatient, tls):
+    with server(silent) as place, tls.trusted(), pytest.raises(EngineError, match=NOTHING):
+        fit(f"tls://{place}")
+
+
+def test_somebody_who_only_greets(impatient):
+    with (
+        server(greeting) as place,
+        pytest.raises(EngineError, match=r"the Dask server at .* (cannot be joined|greets but)"),
+    ):
+        fit(f"tcp://{place}")
 
 
 def test_on_the_command_line(tmp_path):
@@ -113,7 +145,7 @@ def test_on_the_command_line(tmp_path):
     assert "no Dask scheduler but an SSH server" in failed.output
 
 
-def test_nobody():
+def test_nobody(impatient):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with pytest.raises(
@@ -146,17 +178,13 @@ def test_ctrl_c_at_once(listening):
             pressed.append(True)
             _thread.interrupt_main()
 
-    with (
-        dask.config.set({"distributed.comm.timeouts.connect": "20s"}),
-        server(press) as place,
-        pytest.raises(KeyboardInterrupt),
-    ):
+    with server(press) as place, pytest.raises(KeyboardInterrupt):
         fit(f"tcp://{place}")
 
 
-def test_waiting_is_told(monkeypatch, capsys):
+def test_waiting_is_told(monkeypatch, capsys, impatient):
     monkeypatch.setattr(_connect, "PATIENT", 0.0)
-    with server(PEERS["silent"][0]) as place:
+    with server(silent) as place:
         for progress in (False, True):
             with pytest.raises(EngineError):
                 LDA(**SETTINGS, engine=f"tcp://{place}", progress=progress).fit(X)
@@ -168,10 +196,10 @@ def test_late_answers_are_undone():
     """A client that comes after we have left is closed."""
     go, undone = threading.Event(), threading.Event()
     with pytest.raises(_connect.Overdue):
-        _connect.within(0.0, lambda: go.wait(60), "", print, undo=lambda _: undone.set())
+        _connect.within(0.0, lambda: go.wait(PATIENCE), "", print, undo=lambda _: undone.set())
     assert not undone.is_set()
     go.set()
-    assert undone.wait(60)
+    assert undone.wait(PATIENCE)
 
 
 # ---- Schedulers ----------------------------------------------------------------------------------------------------
@@ -245,10 +273,11 @@ def test_without_workers(cluster, monkeypatch, capsys):
         scale(cluster, 0)
 
     try:
-        with pytest.raises(EngineError, match=message):
-            LDA(**SETTINGS, engine=cluster.scheduler_address, callbacks=[leave]).fit(X)
-        with pytest.raises(EngineError, match=message):
-            LDA(**SETTINGS, engine=cluster.scheduler_address, progress=True).fit(X)
+        with dask.config.set({"topoi.workers-timeout": "1s"}):
+            with pytest.raises(EngineError, match=message):
+                LDA(**SETTINGS, engine=cluster.scheduler_address, callbacks=[leave]).fit(X)
+            with pytest.raises(EngineError, match=message):
+                LDA(**SETTINGS, engine=cluster.scheduler_address, progress=True).fit(X)
         assert "waiting up to 1 s for one (dask worker tcp" in capsys.readouterr().err
     finally:
         scale(cluster, 1)
