@@ -52,3 +52,9 @@ class Partial(Sampler):
             state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.table, factor.offset, factor.scale,
             self.alpha, factor.mass, stream,
         )  # fmt: skip
+
+
+def sampler_with(factor: type[TableFactor]) -> type[Sampler]:
+    """The sampler of a factor that no other sampler has: it has the factor's name, and draws as `Partial` does."""
+    declared = ("name", "exact", "bias", "reference", "__doc__", "__module__")
+    return type(factor.__name__, (Partial,), {"factor_class": factor} | {of: getattr(factor, of) for of in declared})
