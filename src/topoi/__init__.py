@@ -84,8 +84,13 @@ def samplers_table() -> list[dict[str, Any]]:
     """What every sampler is: its name, whether it is exact and parallel, its cost per token and its reference."""
     from topoi.chain.samplers import SAMPLERS
 
-    facts = ("name", "exact", "parallel", "cost", "bias", "reference")
-    return [{fact: getattr(sampler, fact) for fact in facts} for sampler in SAMPLERS.values()]
+    def facts(sampler: Any, *names: str) -> dict[str, Any]:
+        return {name: getattr(sampler, name) for name in names}
+
+    return [
+        facts(s, "name", "exact") | {"parallel": s.factor_class.fixed} | facts(s, "cost", "bias", "reference")
+        for s in SAMPLERS.values()
+    ]
 
 
 def losses_table() -> list[dict[str, Any]]:
