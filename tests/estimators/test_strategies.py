@@ -16,9 +16,11 @@ from sklearn.utils.multiclass import _ovr_decision_function
 import topoi.estimators.base
 from support.labelled import FOUR, LOSSES, N_WORDS, WORDS, classifier, fitted_bytes, quick, refuse
 from topoi import Corpus, InterruptedFitWarning, MedLDAClassifier, ParameterError
+from topoi._disk.store import ModelError
+from topoi.chain.responses.hinge import Hinge
 from topoi.estimators.labels import Labels
-from topoi.estimators.strategies import couple, split, vote
-from topoi.estimators.supervised import model_seed
+from topoi.estimators.problem import SupervisedProblem, model_seed
+from topoi.estimators.strategies import couple, strategy_for, vote
 
 PAIRS = list(combinations(range(5), 2))
 N_MODELS = {"ovr": 5, "ovo": 10}
@@ -29,21 +31,34 @@ def one_of_three():
     labels = np.array(["a", "b", "c", "a", "c"])
     known = Labels.of(labels)
     targets = np.vstack([known.targets(labels), np.full(3, np.nan)])
-    return known, targets, np.arange(6.0)[:, None] * np.ones(3)
+    corpus = Corpus.from_counts(np.diag(np.arange(1, 7)))  # document n has word n alone
+    weight = np.arange(6.0)[:, None] * np.ones(3)
+    return known, SupervisedProblem(
+        corpus=corpus, seed=7, targets=targets, weight=weight, response=Hinge(), nu=1.0, n_gibbs=2
+    )
+
+
+def shared_out(name):
+    labels, problem = one_of_three()
+    strategy = strategy_for(name, labels)
+    problems = strategy.share_out(problem)
+    return [own.classes.tolist() for own in strategy.of_models()], problems
 
 
 def test_one_problem_of_all_classes():
-    (problem,) = split("multitask", *one_of_three())
-    assert problem.rows is None
+    labels, (problem,) = shared_out("multitask")
+    assert problem.corpus.n_documents == 6
     assert problem.targets.shape == (6, 3)
-    assert problem.labels.classes.tolist() == ["a", "b", "c"]
+    assert problem.seed == 7
+    assert labels == [["a", "b", "c"]]
 
 
 def test_each_class_against_the_rest():
-    problems = split("ovr", *one_of_three())
-    assert len(problems) == 3
+    labels, problems = shared_out("ovr")
+    assert labels == [[0, 1]] * 3
+    assert [problem.seed for problem in problems] == [model_seed(7, number) for number in range(3)]
     for problem, signs in zip(problems, [[1, -1, -1, 1, -1], [-1, 1, -1, -1, -1], [-1, -1, 1, -1, 1]], strict=True):
-        assert problem.rows is None
+        assert problem.corpus.n_documents == 6
         np.testing.assert_array_equal(problem.targets[:, 0], [*signs, np.nan])
         np.testing.assert_array_equal(problem.weight[:, 0], np.arange(6))
         assert problem.targets.flags.c_contiguous  # kernels are compiled for one layout
@@ -51,10 +66,11 @@ def test_each_class_against_the_rest():
 
 def test_each_pair_of_classes():
     """Only the documents of the two, and those without a label; the second class is positive."""
-    problems = split("ovo", *one_of_three())
-    assert [problem.labels.classes.tolist() for problem in problems] == [["a", "b"], ["a", "c"], ["b", "c"]]
+    labels, problems = shared_out("ovo")
+    assert labels == [["a", "b"], ["a", "c"], ["b", "c"]]
+    assert [problem.seed for problem in problems] == [model_seed(7, number) for number in range(3)]
     for problem, rows in zip(problems, [[0, 1, 3, 5], [0, 2, 3, 4, 5], [1, 2, 4, 5]], strict=True):
-        assert problem.rows.tolist() == rows
+        assert np.unique(problem.corpus.words).tolist() == rows
         assert problem.weight[:, 0].tolist() == rows
         assert problem.targets.flags.c_contiguous
     np.testing.assert_array_equal(problems[0].targets[:, 0], [-1, 1, -1, np.nan])
@@ -152,12 +168,15 @@ def test_frame_of_topics(learned, test):
 def test_attributes_of_one_model(learned, train):
     ovr, ovo = learned["ovr", "hinge"], learned["ovo", "hinge"]
     for model in (ovr, ovo):
-        for name in ("model_", "chains_", "log_joint_", "response_", "doc_topic_prior_", "topic_word_prior_"):
+        for name in (
+            "model_", "chains_", "log_joint_", "traces_", "response_", "doc_topic_prior_", "topic_word_prior_", "seed_",
+            "weight_samples_",
+        ):  # fmt: skip
             assert not hasattr(model, name)
             assert hasattr(model.estimators_[0], name)
             with pytest.raises(AttributeError, match=rf"{name} belongs to one model.*estimators_\[i\]\.{name}"):
                 getattr(model, name)
-        with pytest.raises(AttributeError, match="'nothing' is no attribute"):
+        with pytest.raises(AttributeError, match="no attribute 'nothing'"):
             model.nothing  # noqa: B018
     assert ovr.doc_topic_.shape == (len(train.X), 40)
     with pytest.raises(AttributeError, match="doc_topic_ belongs to one model"):
@@ -337,3 +356,35 @@ def test_models_that_wait_share_the_time(n_jobs, share, train, monkeypatch):
     monkeypatch.setattr(topoi.estimators.base, "run", note)
     quick(strategy="ovr", n_chains=2, n_sweeps=1, n_jobs=n_jobs, max_seconds=1000).fit(train.X, train.many)
     assert budgets == [1000 / share] * 10
+
+
+@pytest.mark.parametrize("strategy", N_MODELS)
+def test_settings_of_today(strategy, train, test):
+    """How new documents are folded in is a parameter of the classifier, not of its models."""
+    model = quick(strategy=strategy).fit(train.X, train.many)
+    before = model.decision_function(test.X), model.transform(test.X)
+    model.set_params(infer_sweeps=1)
+    assert not np.array_equal(model.transform(test.X), before[1])
+    scores = model.decision_function(test.X)
+    assert not np.array_equal(scores, before[0])
+    for one in model.estimators_:
+        one.set_params(infer_sweeps=1)
+    of_models = np.column_stack([one.decision_function(test.X) for one in model.estimators_])
+    np.testing.assert_array_equal(scores, of_models if strategy == "ovr" else vote(of_models, 5))
+
+
+def test_files_that_do_not_fit_the_strategy(train, tmp_path):
+    model = quick(strategy="ovr").fit(train.X, train.many)
+    whole = list(model.estimators_)
+    for attributes, message in (
+        ({"_several": whole[:4]}, "'ovr' needs 5 models, not 4"),
+        ({"_fitted_strategy": "ovo"}, "'ovo' needs 10 models, not 5"),
+        ({"_fitted_strategy": "all"}, "must be one of"),
+        ({"_several": [*whole[:4], quick().fit(train.X, train.many)]}, "model 4 is no binary model"),
+        ({"_several": [*whole[:4], quick().fit(train.X[:, :5] + 1, train.two)]}, "model 4 is no binary model"),
+    ):
+        changed = pickle.loads(pickle.dumps(model))
+        vars(changed).update(attributes)
+        changed.save(tmp_path / "changed")
+        with pytest.raises(ModelError, match=message):
+            MedLDAClassifier.load(tmp_path / "changed")

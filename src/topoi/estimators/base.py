@@ -6,9 +6,8 @@ import numbers
 import os
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -20,40 +19,27 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topoi._machine.interrupt import Interrupt
 from topoi._machine.pool import Pool, resolve_n_jobs
-from topoi._machine.rng import CHAIN, bits, new_stream
 from topoi.chain.checkpoint import Checkpoints, fingerprint
-from topoi.chain.diagnostics import rhat_ess
 from topoi.chain.engines.cluster import Cluster, Saved, open_workers, state_without_topics
 from topoi.chain.loop import Callback, Rules, Run, Schedule, run
 from topoi.chain.model import TopicModel, check_whole
 from topoi.chain.plan import check_parallel, check_sampler, make_plan
-from topoi.chain.responses.supervision import Supervision
-from topoi.chain.samples import Watch
 from topoi.chain.state import new_state
 from topoi.corpus import Corpus
 from topoi.corpus.target import Target
 from topoi.errors import CorpusError, ParameterError
+from topoi.estimators.problem import Problem, chain_seed
 from topoi.estimators.progress import progress_bar, remarks
 from topoi.estimators.saved import Savable
-from topoi.predict.fold_in import check_method, infer
+from topoi.predict.fold_in import FoldIn, check_method
 
 
 class InterruptedFitWarning(UserWarning):
     """A fit was stopped by Ctrl-C; the estimator holds what had been learned by then."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """One model to fit: its documents, the seed of its chains, its responses or the counts it goes on from.
-
-    And, if wanted, a watch on documents that it does not learn from.
-    """
-
-    corpus: Corpus
-    seed: int
-    supervise: Callable[[], Supervision] | None = None
-    base: NDArray[Any] | None = None
-    watch: Watch | None = None
+#: Fitted attributes that are there before a model is learned.
+OF_THE_INPUT = ("n_features_in_", "feature_names_in_", "_learn_alpha", "_learn_beta")
 
 
 class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -96,18 +82,18 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _run(
         self,
-        jobs: list[Job],
+        problems: Sequence[Problem],
         alpha: NDArray[np.float64],
         beta: float,
         schedule: Schedule,
         checkpoints: Checkpoints | None = None,
     ) -> list[list[Run]]:
-        """Run the chains of every job: over the threads if there are several, else with threads inside."""
+        """Run the chains of every problem: over the threads if there are several, else with threads inside."""
         plans = [
-            make_plan(self.sampler, job.corpus, self.n_topics, job.supervise is not None, self.sampler_options)
-            for job in jobs
+            make_plan(self.sampler, problem.corpus, self.n_topics, self._supervised, self.sampler_options)
+            for problem in problems
         ]
-        engine = None if jobs[0].base is not None else self.engine  # new documents of a fitted model are few
+        engine = None if problems[0].base is not None else self.engine  # new documents of a fitted model are few
         with (  # Ctrl-C stops at once while there is nothing to keep: workers come before `Interrupt`
             nullcontext() if checkpoints is None else checkpoints.locked(),
             self._pool() as pool, open_workers(engine, pool, remarks(self.progress)) as workers,
@@ -117,7 +103,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 for plan in plans:
                     check_parallel(plan, self.sampler)
             callbacks = [*show, *(self.callbacks or [])]
-            todo = [(model, number) for model in range(len(jobs)) for number in range(self.n_chains)]
+            todo = [(model, number) for model in range(len(problems)) for number in range(self.n_chains)]
             seconds = self.max_seconds
             if seconds is not None:  # a budget of the whole fit: chains that wait for a thread share it
                 seconds = float(seconds) / -(-len(todo) // (pool.n_jobs if workers is None else 1))
@@ -126,26 +112,26 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             failed = threading.Event()
 
             def chain(model: int, number: int, inner: Pool) -> Run:
-                job = jobs[model]
-                seed = chain_seed(job.seed, number) if number else job.seed
-                supervision = None if job.supervise is None else job.supervise()
+                problem = problems[model]
+                seed = chain_seed(problem.seed, number) if number else problem.seed
+                supervision = problem.supervision(self.n_topics)
                 settings: tuple[Any, ...] = (plans[model], schedule, self._learn_alpha, self._learn_beta, self.tol)
                 journal, engine = None, None
                 if workers is None:
-                    state = new_state(job.corpus, alpha, beta, seed, job.base)
+                    state = new_state(problem.corpus, alpha, beta, seed, problem.base)
                     if supervision is not None:
                         state.supervision = supervision
                         supervision.refresh(state, inner)
                 else:
                     settings += ("in blocks",)  # checkpoints of other engines look different
-                    state = state_without_topics(on_disk(job.corpus), alpha, beta, seed, supervision)
+                    state = state_without_topics(on_disk(problem.corpus), alpha, beta, seed, supervision)
                 if checkpoints is not None:
                     journal = checkpoints.journal(f"model-{model}-chain-{number}", fingerprint(state, *settings))
                 if workers is not None:
                     engine = Cluster(state, workers, None if journal is None else journal.folder)
                 told = (callbacks, lambda: interrupt.requested or failed.is_set(), number, model)
                 try:
-                    return run(state, plans[model], schedule, rules, inner, *told, journal, job.watch, engine)
+                    return run(state, plans[model], schedule, rules, inner, *told, journal, problem.watch, engine)
                 except BaseException:
                     failed.set()  # the others need not go on for hours before it is told
                     raise
@@ -166,27 +152,12 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             )
         return [done[first : first + self.n_chains] for first in range(0, len(done), self.n_chains)]
 
-    def _keep(self, runs: list[Run], schedule: Schedule, watch: Watch | None = None) -> Run:
-        """Take the results of the chains of one model; the best chain, which is returned, becomes `model_`."""
-        best = max(runs, key=lambda result: result.trace.log_joint[-1] if result.trace.log_joint else -np.inf)
-        self.model_ = best.model
-        self.doc_topic_ = best.doc_topic
-        self.doc_topic_prior_ = best.model.alpha
-        self.topic_word_prior_ = best.model.beta
-        self.traces_ = [np.column_stack((result.trace.sweep, result.trace.log_joint)) for result in runs]
-        self.log_joint_ = np.column_stack((best.trace.sweep, best.trace.log_joint))
-        for name in ("validation_traces_", "validation_measure_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        if watch is not None:
-            self.validation_traces_ = [np.column_stack((r.trace.sweep, r.trace.held_out)) for r in runs]
-            self.validation_measure_ = watch.measure
-        self.n_sweeps_ = best.n_sweeps
-        self.stopped_ = best.stopped
-        self.n_iter_ = best.n_sweeps
-        self.chains_ = [result.model for result in runs]
-        self._components: NDArray[np.float64] | None = None
-        self.rhat_ = _rhat([result.trace.after(schedule.n_burn_in) for result in runs])
-        return best
+    def _become(self, attributes: Mapping[str, Any]) -> None:
+        """Take fitted attributes, in place of those of an earlier fit."""
+        for name in (*self._fitted, "_components"):
+            if name not in OF_THE_INPUT:
+                self.__dict__.pop(name, None)
+        self.__dict__.update(attributes)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_sweeps_")
@@ -227,8 +198,8 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """φ (n_topics, n_features); rows sum to 1."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError("components_ is there only after fit")
-        if self._components is None:
-            self._components = np.concatenate([model.topic_word() for model in self.topic_models_])
+        if self.__dict__.get("_components") is None:
+            self._components: NDArray[np.float64] = np.concatenate([model.topic_word() for model in self.topic_models_])
         return self._components
 
     @property
@@ -242,10 +213,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         corpus = self.as_corpus(X)
         with self._pool() as pool:
-            parts = [
-                infer(one.model_, corpus, self.infer_sweeps, one.seed_, pool, self.infer_method)
-                for one in self.estimators_
-            ]
+            parts = [self._fold_in(one.seed_)(one.model_, corpus, pool) for one in self.estimators_]
         return np.concatenate(parts, axis=1)
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
@@ -263,6 +231,9 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """X as a corpus of the words that the model knows: counts, a `Corpus`, or the folder of a saved one."""
         check_is_fitted(self)
         return self._corpus(X, reset=False, allow_empty=True)
+
+    def _fold_in(self, seed: int) -> FoldIn:
+        return FoldIn(self.infer_sweeps, seed, self.infer_method)
 
     def _corpus(self, X: Any, reset: bool, allow_empty: bool = False, like: Corpus | None = None) -> Corpus:
         """X as a corpus, checked against what the estimator was fitted on, or is being fitted on: `like`."""
@@ -348,14 +319,3 @@ def as_checkpoints(checkpoint: Any) -> Checkpoints | None:
     if not isinstance(checkpoint, str | Path):
         raise ParameterError("checkpoint", f"must be a folder, Checkpoints(...) or None, not {checkpoint!r}")
     return Checkpoints(checkpoint)
-
-
-def _rhat(traces: list[list[float]]) -> float:
-    """R-hat of the log joint over the chains; chains that stopped early are compared over the sweeps of all."""
-    shortest = min(map(len, traces))
-    return rhat_ess(np.array([trace[:shortest] for trace in traces]).reshape(len(traces), shortest))["rhat"]
-
-
-def chain_seed(seed: int, number: int, batch: int = 0) -> int:
-    """Seed of chain `number` of a fit, or of a later `batch` of documents, or of model number `batch` of the fit."""
-    return int(bits(new_stream(seed, CHAIN, batch, number)) >> np.uint64(33))

@@ -9,34 +9,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from topoi._disk.schema import TEXT, array_of, instance_of, list_of
 from topoi._disk.store import ModelError
-from topoi.chain.loop import Callback, Run
+from topoi.chain.loop import Callback
 from topoi.chain.responses import DEFAULT_LABEL_LOSS, LabelResponse, find_loss, losses
 from topoi.chain.responses.settings import check_setting
-from topoi.corpus import Corpus
 from topoi.corpus.target import Kind, Target
-from topoi.errors import ParameterError
 from topoi.estimators._all_or_nothing import all_or_nothing
-from topoi.estimators.base import as_checkpoints, as_pair
+from topoi.estimators.base import OF_THE_INPUT, as_checkpoints, as_pair
 from topoi.estimators.labels import Labels, balance, check_labels, check_mask
-from topoi.estimators.strategies import Problem, check_strategy, couple, split, vote
-from topoi.estimators.supervised import Lesson, SupervisedEstimator, model_seed
-from topoi.estimators.unpredicted import NeverPredictedWarning, predicted
+from topoi.estimators.learned import learned_with_weights
+from topoi.estimators.problem import SupervisedProblem
+from topoi.estimators.several import OfOneModel, Several, SideBySide
+from topoi.estimators.strategies import Strategy, check_strategy, strategy_for
+from topoi.estimators.supervised import SupervisedEstimator
+from topoi.estimators.unpredicted import NeverPredictedWarning
 from topoi.estimators.watch import watch_labels
-from topoi.predict.fold_in import FoldIn
 from topoi.predict.scores import Reason
-
-# What has no meaning for several models together.
-OF_ONE_MODEL = (
-    "model_", "chains_", "log_joint_", "traces_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "response_",
-    "validation_traces_", "validation_measure_", "_chains", "_seed",
-)  # fmt: skip
 
 
 class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
@@ -105,9 +98,22 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         "_several": list_of(instance_of(SupervisedEstimator)),
     }
     _kind = LabelResponse
-    response_: LabelResponse
+    _labels: Labels
     _several: list[MedLDAClassifier]  # the models, where there are several
     _fitted_strategy: str  # whatever `strategy` was set to since
+    # What belongs to one model: where there are several, to each of `estimators_`.
+    model_: Any = OfOneModel()
+    chains_: Any = OfOneModel()
+    log_joint_: Any = OfOneModel()
+    traces_: Any = OfOneModel()
+    doc_topic_: Any = SideBySide()
+    doc_topic_prior_: Any = OfOneModel()
+    topic_word_prior_: Any = OfOneModel()
+    response_: Any = OfOneModel()
+    validation_traces_: Any = OfOneModel()
+    validation_measure_: Any = OfOneModel()
+    _seed: Any = OfOneModel("seed_")
+    _chains: Any = OfOneModel("weight_samples_")
 
     def __init__(
         self,
@@ -193,46 +199,29 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
                 found = targets
                 targets = np.full((corpus.n_documents, found.shape[1]), np.nan, found.dtype)
                 targets[~mask] = found
+            strategy, loss = strategy_for(self.strategy, labels), find_loss(self.loss, LabelResponse)
             weight = np.ones_like(targets)
             weight[~mask] = labels.weights(known, self.class_weight)[:, None]
-            if (
-                not labels.binary
-                and self.strategy != "ovo"
-                and (self.positive_weight is not None or not find_loss(self.loss, LabelResponse).probabilistic)
-            ):
+            if strategy.balances and (self.positive_weight is not None or not loss.probabilistic):
                 weight *= balance(targets, self.positive_weight)
-            problems = split(self.strategy, labels, targets, weight)
             checkpoints = as_checkpoints(checkpoint)
-            seed = self._new_seed(checkpoints)
-            lessons = [self._lesson(problem, corpus) for problem in problems]
+            whole = self._problem(corpus, self._new_seed(checkpoints), targets, weight, loss())
+            problems = [problem.adapted(self.get_params(deep=False)) for problem in strategy.share_out(whole)]
             if validation is not None:
-                lessons = self._watched(lessons, validation, corpus, labels, seed)
-            runs = self._learn(lessons, seed, checkpoints)
-            for name in (*OF_ONE_MODEL, "_several"):  # of an earlier fit
-                self.__dict__.pop(name, None)
-            self._labels, self.classes_ = labels, labels.classes
-            self._fitted_strategy = self.strategy
-            if len(problems) == 1:
-                self._adopt(runs[0], lessons[0].response, seed, lessons[0].watch)
-            else:
-                self._take(
-                    [
-                        self._model(problem.labels, of_model, lesson, model_seed(seed, number))
-                        for number, (problem, of_model, lesson) in enumerate(zip(problems, runs, lessons, strict=True))
-                    ]
-                )
+                problems = self._watched(problems, validation, whole, strategy)
+            runs = self._learn(problems, checkpoints)
+            each = [
+                learned_with_weights(problem, chains, self._schedule) | _of_labels(own, "multitask")
+                for own, problem, chains in zip(strategy.of_models(), problems, runs, strict=True)
+            ]
+            together = each[0] if len(each) == 1 else self._several_models(each)
+            self._become(together | _of_labels(labels, self.strategy))
             self._warn_of_unpredicted(targets)
             return self
 
     def _warn_of_unpredicted(self, targets: NDArray[Any]) -> None:
         """Warn of classes that some documents have and that are predicted for none."""
-        models = [(model.doc_topic_, model.topic_weights_) for model in self.estimators_]
-        if self._votes:  # predicted by one of its pairs at least
-            seen = np.zeros(len(self.classes_), bool)
-            for one, model in zip(self.estimators_, models, strict=True):
-                seen[np.isin(self.classes_, one.classes_)] |= predicted([model], one._labels)
-        else:
-            seen = predicted(models, self._labels)
+        seen = self._strategy.predicted([(model.doc_topic_, model.topic_weights_) for model in self.estimators_])
         counts = (targets > 0).sum(0)
         if self._labels.binary:
             counts = np.append((targets < 0).sum(0), counts)
@@ -241,67 +230,40 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             found = NeverPredictedWarning(self.classes_[never].tolist(), counts[never].tolist(), len(targets), others)
             warnings.warn(found, stacklevel=3)
 
-    def _lesson(self, problem: Problem, corpus: Corpus) -> Lesson:
-        documents = corpus if problem.rows is None else corpus.take(problem.rows)
-        response = find_loss(self.loss, LabelResponse).adapted(self.get_params(deep=False), documents, problem.targets)
-        return Lesson(documents, problem.targets, problem.weight, response)
-
     def _watched(
-        self, lessons: list[Lesson], validation: Any, corpus: Corpus, labels: Labels, seed: int
-    ) -> list[Lesson]:
-        """The lessons, each with a watch on the documents of `validation` that it is about."""
+        self, problems: list[SupervisedProblem], validation: Any, whole: SupervisedProblem, strategy: Strategy
+    ) -> list[SupervisedProblem]:
+        """The problems, each with a watch on the documents of `validation` that it is about."""
         X, y = as_pair(validation)
-        documents = self._corpus(X, reset=False, allow_empty=True, like=corpus)
+        labels = strategy.labels
+        documents = self._corpus(X, reset=False, allow_empty=True, like=whole.corpus)
         targets = labels.targets(labels.check_known(y, documents.n_documents))
         measure = "micro_f1" if labels.several else "accuracy"
-        problems = split(self.strategy, labels, targets, np.ones_like(targets))
+        unseen = strategy.share_out(replace(whole, corpus=documents, targets=targets, weight=np.ones_like(targets)))
         watched = []
-        for model, (lesson, problem) in enumerate(zip(lessons, problems, strict=True)):
-            some = documents if problem.rows is None else documents.take(problem.rows)
-            fold_in = FoldIn(self.infer_sweeps, model_seed(seed, model), self.infer_method)
-            watch = watch_labels(some, problem.targets, measure, fold_in, lesson.response.average)
-            watched.append(replace(lesson, watch=watch))
+        for problem, new in zip(problems, unseen, strict=True):
+            fold_in = self._fold_in(problem.seed)
+            watch = watch_labels(new.corpus, new.targets, measure, fold_in, problem.response.average)
+            watched.append(replace(problem, watch=watch))
         return watched
 
-    def _model(self, labels: Labels, runs: list[Run], lesson: Lesson, seed: int) -> MedLDAClassifier:
-        """A fitted classifier of one of several models."""
-        one = type(self)(**{**self.get_params(deep=False), "strategy": "multitask"})
-        for name in ("n_features_in_", "feature_names_in_"):
-            if name in self.__dict__:
-                setattr(one, name, getattr(self, name))
-        one._labels, one.classes_ = labels, labels.classes
-        one._fitted_strategy = "multitask"
-        one._adopt(runs, lesson.response, seed, lesson.watch)
-        return one
-
-    def _take(self, models: list[MedLDAClassifier]) -> None:
-        """Become the strategy over fitted models."""
-        self._several = models
-        self._components = None
-        self.topic_weights_ = block_diag(*(model.topic_weights_ for model in models))
-        self.topic_weights_std_ = block_diag(*(model.topic_weights_std_ for model in models))
-        self.rhat_ = float(np.max([model.rhat_ for model in models]))
-        self.n_sweeps_ = self.n_iter_ = min(model.n_sweeps_ for model in models)
-        self.stopped_ = next((model.stopped_ for model in models if model.stopped_ != "finished"), "finished")
-
-    def __getattr__(self, name: str) -> Any:
-        """Only for attributes that are not there: say why, where there are several models."""
-        models = self.__dict__.get("_several")
-        if models is None or name not in OF_ONE_MODEL:
-            later = ("components_", "estimators_", "topic_models_")
-            what = "is there only after fit" if name in later else "is no attribute"
-            raise AttributeError(f"{name!r} {what} of {type(self).__name__}")
-        strategy = self._fitted_strategy
-        if name == "doc_topic_" and strategy == "ovr":  # for "ovo" a model has seen only some of the documents
-            return np.concatenate([model.doc_topic_ for model in models], axis=1)
-        raise AttributeError(
-            f"{name} belongs to one model, but strategy={strategy!r} has made {len(models)}: see estimators_[i].{name}"
-        )
+    def _several_models(self, each: list[dict[str, Any]]) -> dict[str, Any]:
+        """Fitted attributes of several models together, from those of each."""
+        parameters = self.get_params(deep=False) | {"strategy": "multitask"}
+        of_input = {name: value for name, value in vars(self).items() if name in OF_THE_INPUT}
+        models = [type(self)(**parameters) for _ in each]
+        for model, attributes in zip(models, each, strict=True):
+            model.__dict__.update(of_input | attributes)
+        return Several(models).attributes() | {"_several": models}
 
     @property
     def estimators_(self) -> Sequence[MedLDAClassifier]:
         """The models: the binary ones of "ovr" and "ovo", else the classifier itself."""
-        return super().estimators_ if self.__dict__.get("_several") is None else self._several
+        return vars(self).get("_several") or super().estimators_
+
+    @property
+    def _strategy(self) -> Strategy:
+        return strategy_for(self._fitted_strategy, self._labels)
 
     @property
     def target_(self) -> Target:
@@ -323,33 +285,18 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     def _check_fitted(self) -> None:
         if self.classes_.ndim != 1 or not len(self.classes_) or (self.classes_ != self._labels.classes).any():
             raise ModelError("classes_ must be those of the labels")
-        models = self.__dict__.get("_several")
-        if models is None:
+        check_strategy(self._fitted_strategy)
+        if len(self.estimators_) != (n := len(self._strategy.of_models())):
+            raise ModelError(f"{self._fitted_strategy!r} needs {n} models, not {len(self.estimators_)}")
+        if n == 1:
             super()._check_fitted()
-            return
-        n = len(self.classes_)
-        expected = {"ovr": n, "ovo": n * (n - 1) // 2}.get(self._fitted_strategy)
-        if len(models) != expected or not all(
-            isinstance(one, MedLDAClassifier) and one._labels.binary and one.n_features_in_ == self.n_features_in_
-            for one in models
-        ):
-            raise ModelError(f"{self._fitted_strategy!r} needs {expected} binary models")
+        else:
+            Several(self.estimators_).check(self.n_features_in_)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_strategy(self.strategy)
         check_setting("positive_weight", self.positive_weight)
-
-    def _scores(self, X: Any) -> list[NDArray[np.float64]]:
-        """Scores (samples, documents, tasks) of every model."""
-        check_is_fitted(self)
-        corpus = self._corpus(X, reset=False, allow_empty=True)
-        with self._pool() as pool:
-            return [model._sample_scores(corpus, pool) for model in self.estimators_]
-
-    @property
-    def _votes(self) -> bool:
-        return len(self.estimators_) > 1 and self._fitted_strategy == "ovo"
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: (n_documents,) for two classes, else (n_documents, n_classes).
@@ -358,12 +305,10 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         probability. For "ovo": the pairs that a class wins, and less than half of a pair for the sum of its scores,
         which breaks ties (as scikit-learn's `OneVsOneClassifier`).
         """
-        check_is_fitted(self)
-        models = zip(self.estimators_, self._scores(X), strict=True)
-        scores = np.concatenate([model.response_.average(samples) for model, samples in models], axis=1)
-        if self._votes:
-            return vote(scores, len(self.classes_))
-        return scores[:, 0] if self._labels.binary else scores
+        samples = self._scores(X)
+        models = zip(self.estimators_, samples, strict=True)
+        scores = np.concatenate([model.response_.average(part) for model, part in models], axis=1)
+        return scores[:, 0] if self._labels.binary else self._strategy.decide(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels of new documents; an indicator matrix if y was one."""
@@ -380,48 +325,30 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         (Wu, Lin & Weng 2004). The hinge loss has none: they are the share of the samples that vote for a label, with
         one more vote shared by all labels, so that no label is ever certain.
         """
-        samples = self._scores(X)
-        n_classes = len(self.classes_)
+        samples, labels = self._scores(X), self._labels
         responses = [model.response_ for model in self.estimators_]  # whatever `loss` was set to since
         if responses[0].probabilistic:
             parts = [response.link(scores).mean(0) for response, scores in zip(responses, samples, strict=True)]
-            p: NDArray[np.float64] = np.concatenate(parts, axis=1)
-            if self._votes:
-                return couple(p, n_classes)
-        else:
-            n_samples = min(map(len, samples))  # a model that was stopped has fewer
-            scores = np.concatenate([part[:n_samples] for part in samples], axis=2)
-            if self._labels.one_of_many:
-                scores = vote(scores, n_classes) if self._votes else scores
-                votes = (scores.argmax(2)[:, :, None] == np.arange(n_classes)).sum(0)
-            else:
-                votes = (scores > 0).sum(0)
-            p = (votes + 1.0 / (n_classes if self._labels.one_of_many else 2)) / (n_samples + 1.0)
-        if self._labels.binary:
-            return np.column_stack((1.0 - p[:, 0], p[:, 0]))
-        return p / p.sum(1, keepdims=True) if self._labels.one_of_many else p
+            return self._strategy.probabilities(np.concatenate(parts, axis=1))
+        n_samples = min(map(len, samples))  # a model that was stopped has fewer
+        scores = self._strategy.decide(np.concatenate([part[:n_samples] for part in samples], axis=2))
+        n_choices = len(labels.classes) if labels.one_of_many else 2
+        chosen = scores.argmax(2)[:, :, None] == np.arange(n_choices) if labels.one_of_many else scores > 0
+        return labels.normalised((chosen.sum(0) + 1.0 / n_choices) / (n_samples + 1.0))
+
+    def _scores(self, X: Any) -> list[NDArray[np.float64]]:
+        """Scores (samples, documents, tasks) of every model."""
+        corpus = self.as_corpus(X)
+        with self._pool() as pool:
+            return self._sample_scores(corpus, pool)
 
     def explain(self, X: Any, n_topics: int = 5, n_words: int = 10) -> list[list[Reason]]:
         """For every document, a `Reason` per label: the topics, and the words through them, for and against it.
 
         For two classes one reason, for the second. For "ovo" a score is made of votes: ask `estimators_[i]` for a pair.
         """
-        check_is_fitted(self)
-        if self._votes:
-            raise ParameterError(
-                "strategy",
-                'explain: a score of "ovo" is made of votes of pairs; use estimators_[i].explain for one pair',
-            )
-        corpus = self._corpus(X, reset=False, allow_empty=True)
-        models = self.estimators_
-        if len(models) == 1:
-            return self._reasons(corpus, self.classes_[1:] if self._labels.binary else self.classes_, n_topics, n_words)
-        first = np.cumsum([0, *(model.model_.n_topics for model in models)]).tolist()
-        parts = [
-            model._reasons(corpus, [label], n_topics, n_words, first[number])
-            for number, (model, label) in enumerate(zip(models, self.classes_, strict=True))
-        ]
-        return [[part[d][0] for part in parts] for d in range(corpus.n_documents)]
+        corpus = self.as_corpus(X)
+        return self._reasons(corpus, self._strategy.explained(), n_topics, n_words)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy; for an indicator matrix, the share of documents with all labels right.
@@ -430,3 +357,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         """
         predicted = self.predict(X)
         return float(accuracy_score(self.as_truth(y, len(predicted)), predicted, sample_weight=sample_weight))
+
+
+def _of_labels(labels: Labels, strategy: str) -> dict[str, Any]:
+    """Fitted attributes that say what is predicted."""
+    return {"_labels": labels, "classes_": labels.classes, "_fitted_strategy": strategy}

@@ -105,6 +105,12 @@ class Labels:
             chosen = labels.ravel()[:, None] == self.classes[None, :]
         return np.where(chosen, np.float32(1), np.float32(-1))
 
+    def normalised(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probabilities (documents, labels) from those of the tasks: rows sum to 1 where one label is right."""
+        if self.binary:
+            return np.column_stack((1.0 - p[:, 0], p[:, 0]))
+        return p / p.sum(1, keepdims=True) if self.one_of_many else p
+
     def weights(self, labels: NDArray[Any], class_weight: Any) -> NDArray[np.float64]:
         """Weight of the cost of every document, from `class_weight`."""
         if class_weight is None:

@@ -15,7 +15,9 @@ from topoi.chain.priors.dirichlet import resolve_alpha, resolve_beta
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.estimators._all_or_nothing import all_or_nothing
-from topoi.estimators.base import InterruptedFitWarning, Job, TopicEstimator, as_checkpoints, chain_seed
+from topoi.estimators.base import InterruptedFitWarning, TopicEstimator, as_checkpoints
+from topoi.estimators.learned import learned
+from topoi.estimators.problem import Problem, chain_seed
 from topoi.estimators.saved import Savable
 from topoi.estimators.watch import watch_words
 
@@ -155,16 +157,16 @@ class LDA(TopicEstimator):
             corpus = self._corpus(X, reset=True)
             self._check_parameters()
             checkpoints = as_checkpoints(checkpoint)
-            self._seed = self._new_seed(checkpoints)
-            self._batches = 0
+            seed = self._new_seed(checkpoints)
             alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
             beta, self._learn_beta = resolve_beta(self.topic_word_prior)
             schedule = Schedule(self.n_sweeps, self.n_samples, self.burn_in)
             watch = None
             if validation is not None:
                 watch = watch_words(self._corpus(validation, reset=False, allow_empty=True, like=corpus))
-            (runs,) = self._run([Job(corpus, self._seed, watch=watch)], alpha, beta, schedule, checkpoints)
-            self._keep(runs, schedule, watch)
+            problem = Problem(corpus=corpus, seed=seed, watch=watch)
+            (runs,) = self._run([problem], alpha, beta, schedule, checkpoints)
+            self._become(learned(problem, runs, schedule) | {"_batches": 0})
             return self
 
     def partial_fit(self, X: Any, y: Any = None) -> LDA:
@@ -185,10 +187,10 @@ class LDA(TopicEstimator):
                 corpus = Corpus(corpus.words, corpus.doc_ptr, corpus.n_words, model.vocabulary)
             seed = chain_seed(self._seed, 0, self._batches + 1)
             schedule = Schedule(self.infer_sweeps, self.n_samples)
-            job = Job(corpus, seed, base=model.last_counts.toarray())
-            (runs,) = self._run([job], model.alpha, model.beta, schedule)
-            self._keep(runs, schedule)
-            self._batches += 1
+            problem = Problem(corpus=corpus, seed=seed, base=model.last_counts.toarray())
+            (runs,) = self._run([problem], model.alpha, model.beta, schedule)
+            same = {"_seed": self._seed, "_batches": self._batches + 1}
+            self._become(learned(problem, runs, schedule) | same)
             return self
 
     @property

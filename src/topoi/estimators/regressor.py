@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,15 +17,15 @@ from topoi._disk.schema import FLAG, array_of, instance_of
 from topoi._disk.store import ModelError
 from topoi.chain.loop import Callback
 from topoi.chain.responses import DEFAULT_NUMBER_LOSS, NumberResponse, find_loss
-from topoi.chain.samples import Watch
 from topoi.corpus import Corpus
 from topoi.corpus.target import Target
 from topoi.errors import ParameterError
 from topoi.estimators._all_or_nothing import all_or_nothing
 from topoi.estimators.base import as_checkpoints, as_pair
-from topoi.estimators.supervised import Lesson, SupervisedEstimator, model_seed
+from topoi.estimators.learned import learned_with_weights
+from topoi.estimators.problem import model_seed
+from topoi.estimators.supervised import SupervisedEstimator
 from topoi.estimators.watch import watch_targets
-from topoi.predict.fold_in import FoldIn
 from topoi.predict.intervals import N_DRAWS, Noise, held_out_noise, measure_noise, spaced
 from topoi.predict.scores import Reason, score_draws
 
@@ -136,43 +137,48 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             corpus = self._corpus(X, reset=True)
             self._check_parameters()
             targets = as_numbers(y, corpus.n_documents)
-            self._one = targets.ndim == 1
+            one = targets.ndim == 1
             targets = targets.reshape(corpus.n_documents, -1)
             response = find_loss(self.loss, NumberResponse).adapted(self.get_params(deep=False), corpus, targets)
             response.check_targets(targets)
             if np.isnan(targets).all(0).any():
                 raise ParameterError("y", "has an output without a single known target")
-            self._mean, self._spread = response.units(targets)
-            targets = (targets - self._mean) / self._spread
+            mean, spread = response.units(targets)
+            targets = (targets - mean) / spread
             checkpoints = as_checkpoints(checkpoint)
-            seed = self._new_seed(checkpoints)
             out = self._to_hold_out(targets)
-            watch = None if validation is None else self._watch(validation, corpus, response, seed)
-            lessons = [Lesson(corpus, targets, np.ones_like(targets), response, watch)]
+            problem = self._problem(corpus, self._new_seed(checkpoints), targets, np.ones_like(targets), response)
+            if validation is not None:
+                unseen, right = self._to_watch(validation, corpus, response, len(mean))
+                fold_in = self._fold_in(problem.seed)
+                watch = watch_targets(unseen, (right - mean) / spread, fold_in, response.average)
+                problem = replace(problem, watch=watch)
+            problems = [problem]
             if len(out):
-                rest = np.setdiff1d(np.arange(corpus.n_documents), out)
-                lessons.append(
-                    Lesson(corpus.take(rest), targets[rest], np.ones((len(rest), targets.shape[1])), response)
-                )
-            runs, *without = self._learn(lessons, seed, checkpoints)
-            self._adopt(runs, response, seed, watch)
+                rest = problem.take(np.setdiff1d(np.arange(corpus.n_documents), out))
+                problems.append(replace(rest, seed=model_seed(problem.seed, 1), watch=None))
+            runs = self._learn(problems, checkpoints)
+            fold_in = self._fold_in(problems[-1].seed)
             with self._pool() as pool:
-                if without:
-                    fold_in = FoldIn(self.infer_sweeps, model_seed(seed, 1), self.infer_method)
-                    self._noise = held_out_noise(without[0], corpus.take(out), targets[out], response, fold_in, pool)
+                if len(out):
+                    noise = held_out_noise(runs[1], corpus.take(out), targets[out], response, fold_in, pool)
                 else:
-                    self._noise = measure_noise(runs, corpus, targets, response, self._fold_in, pool)
-            self.noise_std_ = np.sqrt(self._noise.variance) * self._spread
+                    noise = measure_noise(runs[0], corpus, targets, response, fold_in, pool)
+            units = {"_one": one, "_mean": mean, "_spread": spread}
+            errors = {"_noise": noise, "noise_std_": np.sqrt(noise.variance) * spread}
+            self._become(learned_with_weights(problem, runs[0], self._schedule) | units | errors)
             return self
 
-    def _watch(self, validation: Any, corpus: Corpus, response: NumberResponse, seed: int) -> Watch:
+    def _to_watch(
+        self, validation: Any, corpus: Corpus, response: NumberResponse, n_outputs: int
+    ) -> tuple[Corpus, NDArray[np.float64]]:
+        """Documents to watch the fit on, and their targets."""
         X, y = as_pair(validation)
         documents = self._corpus(X, reset=False, allow_empty=True, like=corpus)
         targets = check_targets(y, documents.n_documents, response).reshape(documents.n_documents, -1)
-        if targets.shape[1] != len(self._mean):
-            raise ParameterError("validation", f"has {targets.shape[1]} outputs, but y has {len(self._mean)}")
-        fold_in = FoldIn(self.infer_sweeps, seed, self.infer_method)
-        return watch_targets(documents, (targets - self._mean) / self._spread, fold_in, response.average)
+        if targets.shape[1] != n_outputs:
+            raise ParameterError("validation", f"has {targets.shape[1]} outputs, but y has {n_outputs}")
+        return documents, targets
 
     @property
     def target_(self) -> Target:
@@ -238,10 +244,10 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
 
     def _predict(self, X: Any, with_spread: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and, if asked for, standard deviation (documents, outputs) in the targets' units."""
-        check_is_fitted(self)
-        corpus = self._corpus(X, reset=False, allow_empty=True)
+        corpus = self.as_corpus(X)
         with self._pool() as pool:
-            mean = self.response_.average(self._sample_scores(corpus, pool)) * self._spread + self._mean
+            (scores,) = self._sample_scores(corpus, pool)
+            mean = self.response_.average(scores) * self._spread + self._mean
             if not with_spread:
                 return mean, np.empty(0)
             draws = score_draws(self._chains, corpus, N_DRAWS, self._seed, pool)
@@ -258,9 +264,8 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
 
     def explain(self, X: Any, n_topics: int = 5, n_words: int = 10) -> list[list[Reason]]:
         """For every document, a `Reason` per output, in standard deviations from the mean target."""
-        check_is_fitted(self)
-        corpus = self._corpus(X, reset=False, allow_empty=True)
-        return self._reasons(corpus, range(len(self._mean)), n_topics, n_words)
+        corpus = self.as_corpus(X)
+        return self._reasons(corpus, [range(len(self._mean))], n_topics, n_words)
 
 
 def check_targets(y: Any, n_documents: int, response: NumberResponse) -> NDArray[np.float64]:

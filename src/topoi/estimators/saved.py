@@ -145,7 +145,6 @@ class StoredEstimator(Stored):
             if not self.cls._fitted[name].holds(value):
                 raise ModelError(f"{name} is a {type(value).__name__}, not {self.cls._fitted[name].name}")
             setattr(thing, name, value)
-        thing._components = None
         check_is_fitted(thing)
         thing._check_fitted()
         return thing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,34 +10,18 @@ from numpy.typing import NDArray
 
 from topoi._disk.schema import array_of, instance_of, list_of
 from topoi._disk.store import ModelError
+from topoi._machine.pool import Pool
 from topoi.chain.checkpoint import Checkpoints
 from topoi.chain.loop import Run
 from topoi.chain.model import check_whole
 from topoi.chain.priors.dirichlet import resolve_alpha, resolve_beta
 from topoi.chain.responses import Response, find_loss, losses
-from topoi.chain.responses.settings import STRONGEST, check_setting
-from topoi.chain.responses.supervision import Supervision, new_supervision
-from topoi.chain.samples import Watch
+from topoi.chain.responses.settings import check_setting
 from topoi.corpus import Corpus
-from topoi.errors import ParameterError
-from topoi.estimators.base import Job, TopicEstimator, chain_seed
+from topoi.estimators.base import TopicEstimator
+from topoi.estimators.problem import SupervisedProblem
 from topoi.estimators.saved import Savable
-from topoi.predict.fold_in import FoldIn
 from topoi.predict.scores import Chain, Reason, reasons, sample_scores
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """What one model is to learn: documents, targets (documents, tasks), weights of their costs, and the loss.
-
-    And, if wanted, what it is watched on.
-    """
-
-    corpus: Corpus
-    targets: NDArray[Any]
-    weight: NDArray[Any]
-    response: Response
-    watch: Watch | None = None
 
 
 class SupervisedEstimator(TopicEstimator):
@@ -65,35 +49,22 @@ class SupervisedEstimator(TopicEstimator):
         tags.target_tags.required = True
         return tags
 
-    def _learn(self, lessons: list[Lesson], seed: int, checkpoints: Checkpoints | None = None) -> list[list[Run]]:
-        """Run the chains of a model for every lesson, each with its `model_seed`."""
+    def _problem(
+        self, corpus: Corpus, seed: int, targets: NDArray[Any], weight: NDArray[Any], response: Response
+    ) -> SupervisedProblem:
+        """What there is to learn, described for all that follows."""
+        nu, n_gibbs = float(self.weight_prior), self.n_gibbs
+        return SupervisedProblem(
+            corpus=corpus, seed=seed, targets=targets, weight=weight, response=response, nu=nu, n_gibbs=n_gibbs
+        )
+
+    def _learn(self, problems: list[SupervisedProblem], checkpoints: Checkpoints | None = None) -> list[list[Run]]:
+        """Run the chains of a model for every problem."""
         alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
         beta, self._learn_beta = resolve_beta(self.topic_word_prior)
-        nu = float(self.weight_prior)
-        if not 1 / STRONGEST <= nu <= STRONGEST:  # a wider prior lets weights leave float32
-            raise ParameterError("weight_prior", f"must be from {1 / STRONGEST:g} to {STRONGEST:g}, not {nu:g}")
-        for lesson in lessons:
-            lesson.response.check_limits(float(np.max(lesson.weight, initial=1.0)))
-
-        def job(model: int, lesson: Lesson) -> Job:
-            def supervise() -> Supervision:
-                return new_supervision(
-                    lesson.response, lesson.targets, self.n_topics, lesson.weight, nu=nu, n_gibbs=self.n_gibbs
-                )
-
-            return Job(lesson.corpus, model_seed(seed, model), supervise, watch=lesson.watch)
-
-        jobs = [job(model, lesson) for model, lesson in enumerate(lessons)]
-        return self._run(jobs, alpha, beta, self._schedule, checkpoints)
-
-    def _adopt(self, runs: list[Run], response: Response, seed: int, watch: Watch | None = None) -> None:
-        """Become the model of these chains."""
-        best = self._keep(runs, self._schedule, watch)
-        self._seed = seed
-        self._chains = [Chain(result.model, result.weights) for result in runs]
-        self.response_ = response
-        self.topic_weights_ = best.weights.mean(0).astype(np.float64) / response.unit
-        self.topic_weights_std_ = best.weights.std(0).astype(np.float64) / response.unit
+        for problem in problems:
+            problem.check_limits()
+        return self._run(problems, alpha, beta, self._schedule, checkpoints)
 
     @property
     def weight_samples_(self) -> list[NDArray[np.float32]]:
@@ -104,21 +75,24 @@ class SupervisedEstimator(TopicEstimator):
         """y as what the predictions for so many documents are compared with; an error if it cannot be."""
         raise NotImplementedError
 
-    @property
-    def _fold_in(self) -> FoldIn:
-        return FoldIn(self.infer_sweeps, self._seed, self.infer_method)
-
-    def _sample_scores(self, corpus: Corpus, pool: Any) -> NDArray[np.float64]:
-        """Scores (samples, documents, tasks) of the one model."""
-        return sample_scores(self._chains, corpus, self._fold_in, pool) / self.response_.unit
+    def _sample_scores(self, corpus: Corpus, pool: Pool) -> list[NDArray[np.float64]]:
+        """Scores (samples, documents, tasks) of every model."""
+        return [
+            sample_scores(_chains_of(one), corpus, self._fold_in(one.seed_), pool) / one.response_.unit
+            for one in self.estimators_
+        ]
 
     def _reasons(
-        self, corpus: Corpus, labels: Any, n_topics: int, n_words: int, first_topic: int = 0
+        self, corpus: Corpus, explained: Sequence[Iterable[Any]], n_topics: int, n_words: int
     ) -> list[list[Reason]]:
-        """Reasons of the best chain of the one model."""
-        best = next(chain for chain in self._chains if chain.model is self.model_)
-        settings = (self.response_.unit, self._fold_in, n_topics, n_words, first_topic)
-        return reasons(best, labels, corpus, *settings)
+        """For every document the reasons of every model, by its best chain, for the labels that it explains."""
+        parts, first = [], 0
+        for one, labels in zip(self.estimators_, explained, strict=True):
+            best = next(chain for chain in _chains_of(one) if chain.model is one.model_)
+            settings = (one.response_.unit, self._fold_in(one.seed_), n_topics, n_words, first)
+            parts.append(reasons(best, labels, corpus, *settings))
+            first += one.model_.n_topics
+        return [[reason for part in parts for reason in part[d]] for d in range(corpus.n_documents)]
 
     @property
     def _n_tasks(self) -> int:
@@ -148,6 +122,5 @@ class SupervisedEstimator(TopicEstimator):
             response.check_settings(self.get_params(deep=False))
 
 
-def model_seed(seed: int, model: int) -> int:
-    """Seed of model number `model` of a fit; the first has that of the fit."""
-    return chain_seed(seed, 0, model) if model else seed
+def _chains_of(one: SupervisedEstimator) -> list[Chain]:
+    return [Chain(model, weights) for model, weights in zip(one.chains_, one.weight_samples_, strict=True)]

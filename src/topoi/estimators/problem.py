@@ -1,0 +1,84 @@
+"""What one model is to learn, described once: `fit` makes it, a strategy shares it out, and the chains get it whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi._machine.rng import CHAIN, bits, new_stream
+from topoi.chain.responses import Response
+from topoi.chain.responses.settings import STRONGEST
+from topoi.chain.responses.supervision import Supervision, new_supervision
+from topoi.chain.samples import Watch
+from topoi.corpus import Corpus
+from topoi.errors import ParameterError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """The topics of documents; `seed` is that of the chains.
+
+    `base` are counts that the model goes on from, and `watch` is on documents that it does not learn from.
+    """
+
+    corpus: Corpus
+    seed: int
+    base: NDArray[Any] | None = None
+    watch: Watch | None = None
+
+    def supervision(self, n_topics: int) -> Supervision | None:
+        """The supervised half of the state of a chain: there is none."""
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupervisedProblem(Problem):
+    """The topics of documents, and what is to be predicted of them.
+
+    `targets` (documents, tasks) are −1 and +1, or standardised numbers; NaN where one is not known. `weight` multiplies
+    the cost of each. `nu` is the prior precision of the weights of topics, which `n_gibbs` passes move in a sweep.
+    """
+
+    targets: NDArray[Any]
+    weight: NDArray[Any]
+    response: Response
+    nu: float
+    n_gibbs: int
+
+    def take(self, rows: NDArray[np.int64]) -> Self:
+        """The same of some of the documents."""
+        return replace(self, corpus=self.corpus.take(rows), targets=self.targets[rows], weight=self.weight[rows])
+
+    def task(self, number: int) -> Self:
+        """One of the tasks alone, in the layout that kernels are compiled for."""
+        one = slice(number, number + 1)
+        targets, weight = (np.ascontiguousarray(values[:, one]) for values in (self.targets, self.weight))
+        return replace(self, targets=targets, weight=weight)
+
+    def adapted(self, settings: Mapping[str, Any]) -> Self:
+        """The same with the settings of the loss that a user has given, or else those that suit the documents."""
+        return replace(self, response=self.response.adapted(settings, self.corpus, self.targets))
+
+    def check_limits(self) -> None:
+        """Raise if the loss, the weights of documents or the prior have numbers too large to compute with."""
+        if not 1 / STRONGEST <= self.nu <= STRONGEST:  # a wider prior lets weights leave float32
+            raise ParameterError("weight_prior", f"must be from {1 / STRONGEST:g} to {STRONGEST:g}, not {self.nu:g}")
+        self.response.check_limits(float(np.max(self.weight, initial=1.0)))
+
+    def supervision(self, n_topics: int) -> Supervision:
+        """The supervised half of the state of a chain, with the targets as they are and weights 0."""
+        return new_supervision(self.response, self.targets, n_topics, self.weight, self.nu, self.n_gibbs)
+
+
+def model_seed(seed: int, model: int) -> int:
+    """Seed of model number `model` of a fit; the first has that of the fit."""
+    return chain_seed(seed, 0, model) if model else seed
+
+
+def chain_seed(seed: int, number: int, batch: int = 0) -> int:
+    """Seed of chain `number` of a fit, or of a later `batch` of documents, or of model number `batch` of the fit."""
+    return int(bits(new_stream(seed, CHAIN, batch, number)) >> np.uint64(33))
