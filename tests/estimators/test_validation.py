@@ -16,7 +16,7 @@ from support.labelled import WORDS, Documents, quick, quick_regressor
 from support.saved_models import answers
 from topoi import LDA, Checkpoints, Corpus, CorpusError, ParameterError, plot
 from topoi.cli._hold_out import WATCHED, to_watch
-from topoi.cli._labels import Answers
+from topoi.readers import Dataset
 from topoi.report.write import report_data
 
 
@@ -262,18 +262,14 @@ def test_command_line(options, measure, headline, tmp_path):
 
 def test_labels_that_cannot_be_learned_are_not_watched():
     y = np.array(["a", "b", "a", "c"] * 2)
-    none = np.zeros(8, bool)
-    corpus = Corpus.from_counts(np.eye(8, dtype=int))
-    given = Answers("one", y, none, None)
-    documents, labels = to_watch(corpus, given, given.take([0, 1]), np.arange(2, 8))
+    data = Dataset(Corpus.from_counts(np.eye(8, dtype=int)), y)
+    train = data.take([0, 1])
+    documents, labels = to_watch(data.target, data, train, np.arange(2, 8))
     assert labels.tolist() == ["a", "a", "b", "a"]
     assert documents.words.tolist() == [2, 4, 5, 6]
-    assert to_watch(corpus, given, given.take([0, 1]), np.array([3, 7])) is None
+    assert to_watch(data.target, data, train, np.array([3, 7])) is None
 
 
 def test_of_many_documents_some_are_watched():
-    many = Corpus.from_counts(np.ones((3 * WATCHED, 1), int))
-    assert (
-        to_watch(many, *[Answers(None, None, np.ones(3 * WATCHED, bool), None)] * 2, np.arange(3 * WATCHED)).n_documents
-        == WATCHED
-    )
+    many = Dataset(Corpus.from_counts(np.ones((3 * WATCHED, 1), int)))
+    assert to_watch(many.target, many, many, np.arange(3 * WATCHED)).n_documents == WATCHED

@@ -78,10 +78,8 @@ def open_with_labels(
     )
     rows = np.arange(len(data))
     if held_out:
-        from topoi.cli._scores import some_rows
-
         rows = _rows_kept_out(model, data)
-        return Given(model, some_rows(data, rows), rows, data, reading.token_pattern)
+        return Given(model, data.take(rows), rows, data, reading.token_pattern)
     return Given(model, replace(data), rows, data, reading.token_pattern)
 
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from topoi.cli._labels import Answers
-    from topoi.corpus import Corpus
+    from topoi.corpus.target import Target
+    from topoi.readers import Dataset
 
 #: So many tell how a fit goes; the scores in the end are of all.
 WATCHED = 2000
@@ -31,21 +31,22 @@ def hold_out(candidates: NDArray[Any], share: float, seed: int) -> NDArray[np.in
     return np.array(sorted(sorted(rows, key=lambda row: _hash(seed, row))[:n]), np.int64)
 
 
-def to_watch(corpus: Corpus, answers: Answers, lesson: Answers, rows: NDArray[np.int64]) -> Any:
+def to_watch(target: Target, data: Dataset, train: Dataset, rows: NDArray[np.int64]) -> Any:
     """Documents kept out to watch the fit on, as `fit` takes them: some, evenly spaced, if there are many.
 
     A label that only documents kept out have cannot be learned; those documents say nothing of the fit.
     """
     import numpy as np
 
-    if answers.kind == "one":
-        rows = rows[np.isin(answers.y[rows], lesson.y[~lesson.unlabelled])]
+    from topoi.cli._labels import as_fit_takes_it
+
+    if target.kind == "one":
+        rows = rows[np.isin(np.asarray(data.labels)[rows], train.target.values)]
     n = min(len(rows), WATCHED)
     if not n:
         return None
-    rows = rows[np.arange(n) * len(rows) // n]
-    documents = corpus.take(rows)
-    return documents if answers.kind is None else (documents, answers.y[rows])
+    some = data.take(rows[np.arange(n) * len(rows) // n])
+    return some.corpus if target.kind is None else (some.corpus, as_fit_takes_it(target, some))
 
 
 def _hash(seed: int, row: int) -> bytes:

@@ -11,40 +11,24 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from topoi.corpus.target import Kind, Target
+    from topoi.corpus.target import Target
     from topoi.readers import Dataset
 
 
-@dataclass(frozen=True)
-class Answers:
-    """What is to be learned: `y` as `fit` takes it, the mask of documents without a label, and the names of labels."""
-
-    kind: Kind | None
-    y: Any
-    unlabelled: NDArray[np.bool_]
-    names: list[Any] | None  # of the columns of an indicator matrix
-
-    def take(self, rows: Any) -> Answers:
-        """Those of some documents."""
-        return Answers(self.kind, None if self.y is None else self.y[rows], self.unlabelled[rows], self.names)
-
-
-def to_learn(data: Dataset, wanted: bool, option: str) -> Answers:
-    """The labels of documents to learn from; none unless `wanted`."""
-    import numpy as np
-
-    if not wanted:
-        return Answers(None, None, np.ones(len(data), bool), None)
-    kind, mask = data.label_kind, data.unlabelled
-    if kind is None or mask.all():
+def to_learn(data: Dataset, option: str) -> Target:
+    """What is to be learned of documents by the option that asks for it: there must be something."""
+    if data.unlabelled.all():
         raise ParameterError(option, "not one document has one; check the column")
-    if kind != "several":
-        return Answers(kind, data.labels, mask, None)
-    assert isinstance(data.labels, list)
-    names = sorted({label for labels in data.labels for label in labels or ()})
-    if len(names) < 2:
-        raise ParameterError(option, f"there are lists of labels, but {len(names)} different label; two are needed")
-    return Answers(kind, indicators(data.labels, names), mask, names)
+    target = data.target
+    if target.kind == "several" and len(target.values) < 2:
+        n = len(target.values)
+        raise ParameterError(option, f"there are lists of labels, but {n} different label; two are needed")
+    return target
+
+
+def as_fit_takes_it(target: Target, data: Dataset) -> Any:
+    """The labels or numbers of documents, as y of `fit`."""
+    return indicators(as_lists(data.labels), target.values) if target.kind == "several" else data.labels
 
 
 def indicators(labels: list[list[Any] | None], names: list[Any]) -> NDArray[np.int64]:

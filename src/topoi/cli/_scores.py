@@ -9,17 +9,6 @@ if TYPE_CHECKING:
     from topoi.readers import Dataset
 
 
-def some_rows(data: Dataset, rows: Any) -> Dataset:
-    """Some documents of a data set."""
-    from dataclasses import replace
-
-    labels: Any = data.labels
-    if labels is not None:
-        labels = [labels[row] for row in rows.tolist()] if isinstance(labels, list) else labels[rows]
-    ids = None if data.ids is None else data.ids[rows]
-    return replace(data, corpus=data.corpus.take(rows), labels=labels, ids=ids, kept_texts=[], _reread=None)
-
-
 def prediction_scores(model: Model, data: Dataset, level: float = 0.9) -> dict[str, Any]:
     """How predictions compare with the labels that are known; nothing if there are none.
 
@@ -43,7 +32,7 @@ def held_out_scores(model: Model, data: Dataset, rows: Any) -> dict[str, Any]:
     """Scores on documents that were kept out of the fit."""
     from topoi.evaluate import evaluate
 
-    test = some_rows(data, rows)
+    test = data.take(rows)
     scores = prediction_scores(model, test)
     if len(model.estimator.topic_models_) == 1 and test.corpus.n_tokens:
         scores |= evaluate(model.estimator, test.corpus, measures=["document_completion"])

@@ -24,8 +24,7 @@ from topoi.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
     from topoi.chain.checkpoint import Checkpoints
-    from topoi.cli._labels import Answers
-    from topoi.corpus import Corpus
+    from topoi.corpus.target import Target
     from topoi.readers import Dataset
 
 
@@ -129,28 +128,36 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
     """Read, fit, save, score: the model, its documents, and whether it was stopped."""
     reading, settings = order.reading, order.settings
     with waiting("reading …", quiet):
-        from topoi.cli._hold_out import to_watch
+        import numpy as np
+
+        from topoi.cli._hold_out import hold_out, to_watch
         from topoi.cli._labels import to_learn
 
         data = read(order.source, reading)
-        option = "target" if reading.target is not None else "label"
-        answers = to_learn(data, reading.label is not None or reading.target is not None, option)
-        train, test = _split(data, answers, order.hold_out, settings.seed)
-        corpus = data.corpus if not len(test) else data.corpus.take(train)
-        lesson = answers if not len(test) else answers.take(train)
-        validation = to_watch(data.corpus, answers, lesson, test)
+        if reading.label is None and reading.target is None:
+            data = replace(data, labels=None)  # some formats have them all the same
+            target = data.target
+        else:
+            target = to_learn(data, "label" if reading.target is None else "target")
+        test = hold_out(np.flatnonzero(~data.unlabelled | (target.kind is None)), order.hold_out, settings.seed)
+        train = data.take(np.setdiff1d(np.arange(len(data)), test)) if len(test) else data
+        validation = to_watch(target, data, train, test)
     speed = Speed()
-    estimator = new_estimator(answers.kind, settings, sys.stderr.isatty() and not quiet, [stop, speed])
+    estimator = new_estimator(target.kind, settings, sys.stderr.isatty() and not quiet, [stop, speed])
     with begin(order, folder) as checkpoints:
-        result = learn(estimator, corpus, lesson, checkpoints, stop, validation)
+        result = learn(estimator, target, train, checkpoints, stop, validation)
     for message in result.warnings:
         note(f"Warning: {message}", quiet)
     about = {
         "source": order.source,
         "reading": asdict(reading) | {"format": format_name(order.source, reading.format)},
         "settings": asdict(settings),
-        "labels": {"kind": answers.kind, "names": answers.names, "unlabelled": int(lesson.unlabelled.sum())},
-        "counts": counts(data, corpus),
+        "labels": {
+            "kind": target.kind,
+            "names": target.values if target.kind == "several" else None,
+            "unlabelled": int(train.unlabelled.sum()),
+        },
+        "counts": counts(data, train.corpus),
         **outcome(estimator, result.seconds, speed),
         "held_out": {"share": order.hold_out, "documents": len(test)},
     }
@@ -178,47 +185,37 @@ class Result:
 
 def learn(
     estimator: Any,
-    corpus: Corpus,
-    answers: Answers,
+    target: Target,
+    train: Dataset,
     checkpoints: Checkpoints | None,
     stop: Stop,
     validation: Any,
 ) -> Result:
     """Fit the estimator: the only place that does."""
+    from topoi.cli._labels import as_fit_takes_it
     from topoi.estimators.lda import InterruptedFitWarning
 
     arguments: dict[str, Any] = {"checkpoint": checkpoints, "validation": validation}
-    if answers.kind is not None:
-        arguments["y"] = answers.y
-    if answers.kind in ("one", "several") and answers.unlabelled.any():
-        arguments["unlabelled"] = answers.unlabelled
+    if target.kind is not None:
+        arguments["y"] = as_fit_takes_it(target, train)
+    if target.kind in ("one", "several") and train.unlabelled.any():
+        arguments["unlabelled"] = train.unlabelled
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         stop.gentle = True  # from here on there is something to save
-        estimator.fit(corpus, **arguments)
-    ours = [_told(w.message, answers.names) for w in caught if issubclass(w.category, UserWarning)]
+        estimator.fit(train.corpus, **arguments)
+    ours = [_told(w.message, target) for w in caught if issubclass(w.category, UserWarning)]
     pressed = any(issubclass(w.category, InterruptedFitWarning) for w in caught)
     estimator.set_params(callbacks=None, progress=False, engine=None)  # of this run, not of the model
     return Result(time.perf_counter() - start, pressed or stop.requested, ours)
 
 
-def _told(warning: Any, names: list[Any] | None) -> str:
+def _told(warning: Any, target: Target) -> str:
     """A warning of the library in the words of the command line: labels and options have names."""
     from topoi.estimators.unpredicted import NeverPredictedWarning
 
-    if isinstance(warning, NeverPredictedWarning) and names is not None:
-        named = [names[column] for column in warning.classes]
+    if isinstance(warning, NeverPredictedWarning) and target.kind == "several":
+        named = [target.values[column] for column in warning.classes]
         warning = NeverPredictedWarning(named, warning.counts, warning.n_documents)
     return in_words(str(warning))
-
-
-def _split(data: Dataset, answers: Answers, share: float, seed: int) -> tuple[Any, Any]:
-    """Rows to learn from and rows to keep out: of those with a label, where there are labels."""
-    import numpy as np
-
-    from topoi.cli._hold_out import hold_out
-
-    every = np.arange(len(data))
-    test = hold_out(every if answers.kind is None else every[~answers.unlabelled], share, seed)
-    return np.setdiff1d(every, test), test

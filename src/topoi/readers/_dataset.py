@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus import Corpus
-from topoi.corpus.target import Kind
+from topoi.corpus.target import Kind, Target
 from topoi.errors import FileError, ParameterError
 
 
@@ -50,6 +50,20 @@ class Dataset:
         return "numbers" if self.labels.dtype.kind == "f" else "one"
 
     @property
+    def target(self) -> Target:
+        """What there is to learn: the kind of the labels, and in order those that there are."""
+        kind = self.label_kind
+        if self.labels is None or kind is None:
+            return Target()
+        if kind == "numbers":
+            return Target(kind, [0], ["target"])
+        if isinstance(self.labels, list):
+            values = sorted({label for labels in self.labels for label in labels or ()})
+        else:
+            values = sorted(set(self.labels[~self.unlabelled].tolist()))
+        return Target(kind, values, [str(value) for value in values])
+
+    @property
     def unlabelled(self) -> NDArray[np.bool_]:
         """Which documents have no known label, as `MedLDAClassifier.fit` wants it; all, if there are no labels."""
         if self.labels is None:
@@ -57,6 +71,19 @@ class Dataset:
         if isinstance(self.labels, list) or self.labels.dtype == object:
             return np.array([label is None for label in self.labels], bool)
         return np.isnan(self.labels) if self.labels.dtype.kind == "f" else np.zeros(len(self), bool)
+
+    def take(self, rows: ArrayLike) -> Dataset:
+        """Some of the documents, by their numbers, in this order."""
+        try:
+            wanted = np.arange(len(self))[np.asarray(rows, np.int64)]
+        except IndexError as error:
+            raise ParameterError("rows", f"there are documents 0 to {len(self) - 1}: {error}") from error
+        labels = self.labels
+        if labels is not None:
+            labels = [labels[row] for row in wanted.tolist()] if isinstance(labels, list) else labels[wanted]
+        ids = None if self.ids is None else self.ids[wanted]
+        reread = None if self._reread is None and not self.kept_texts else lambda: self.texts(wanted.tolist())
+        return replace(self, corpus=self.corpus.take(wanted), labels=labels, ids=ids, kept_texts=[], _reread=reread)
 
     def texts(self, rows: Iterable[int]) -> list[str]:
         """The texts of some documents. They are not in memory: the file is read again, up to the last one asked for.
