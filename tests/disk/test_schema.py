@@ -65,5 +65,5 @@ def test_every_field_of_a_class_is_declared(name):
 
 @pytest.mark.parametrize("estimator", [LDA, MedLDAClassifier, MedLDARegressor])
 def test_every_attribute_of_an_estimator_is_declared(estimator):
-    assert all(isinstance(field, Field) for field in estimator._fitted.values())
+    assert all(isinstance(field, Field) for field in estimator.saved_attributes.values())
     assert estimator.__name__ in known_classes()

@@ -10,7 +10,7 @@ import pytest
 import topoi
 
 HOUSE = Path(topoi.__file__).parent
-ROOMS = ("predict", "evaluate", "plot", "report", "cli")
+ROOMS = ("predict", "estimators", "evaluate", "plot", "report", "cli")
 #: Calls that read or write an attribute whose name is a string.
 BY_NAME = ("getattr", "hasattr", "setattr", "delattr")
 

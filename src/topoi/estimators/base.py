@@ -154,7 +154,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _become(self, attributes: Mapping[str, Any]) -> None:
         """Take fitted attributes, in place of those of an earlier fit."""
-        for name in (*self._fitted, "_components"):
+        for name in (*self.saved_attributes, "_components"):
             if name not in OF_THE_INPUT:
                 self.__dict__.pop(name, None)
         self.__dict__.update(attributes)

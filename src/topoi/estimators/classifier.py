@@ -91,7 +91,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     `estimators_[i]`.
     """
 
-    _fitted: ClassVar = SupervisedEstimator._fitted | {
+    saved_attributes: ClassVar = SupervisedEstimator.saved_attributes | {
         "_labels": instance_of(Labels),
         "classes_": array_of(),
         "_fitted_strategy": TEXT,

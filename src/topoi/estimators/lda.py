@@ -101,7 +101,7 @@ class LDA(TopicEstimator):
     (4, 2)
     """
 
-    _fitted: ClassVar = Savable._fitted | {"_batches": WHOLE}
+    saved_attributes: ClassVar = Savable.saved_attributes | {"_batches": WHOLE}
 
     def __init__(
         self,

@@ -57,7 +57,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
     topic_weights_, topic_weights_std_, … : as for `MedLDAClassifier`, in standard deviations of the target.
     """
 
-    _fitted: ClassVar = SupervisedEstimator._fitted | {
+    saved_attributes: ClassVar = SupervisedEstimator.saved_attributes | {
         "_one": FLAG,
         "_mean": array_of("float64"),
         "_spread": array_of("float64"),

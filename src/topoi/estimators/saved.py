@@ -60,7 +60,7 @@ class Savable:
     """An estimator that can be written to a file and read again."""
 
     #: Attributes of a fitted estimator that are saved, where it has them, and what they hold.
-    _fitted: ClassVar[dict[str, Field]] = {
+    saved_attributes: ClassVar[dict[str, Field]] = {
         "n_features_in_": WHOLE,
         "feature_names_in_": array_of(),
         "_seed": WHOLE,
@@ -102,6 +102,23 @@ class Savable:
             raise ModelError(f"{path}: holds a {type(found).__name__}, not a {cls.__name__}")
         return found
 
+    def restore(self, fitted: Mapping[str, Any], trusted: bool) -> None:
+        """Become what a file says that was learned, each attribute checked; `load` does it."""
+        self._check_parameters()  # type: ignore[attr-defined]
+        if not trusted:
+            try:
+                check_believed(self.get_params(deep=False))  # type: ignore[attr-defined]
+            except ModelError as error:
+                raise ModelError(f"{error}. If you trust whoever wrote it: topoi.load(path, trusted=True)") from error
+        for name, value in fitted.items():
+            if name not in self.saved_attributes:
+                raise ModelError(f"{type(self).__name__} has no {name!r}")
+            if not self.saved_attributes[name].holds(value):
+                raise ModelError(f"{name} is a {type(value).__name__}, not {self.saved_attributes[name].name}")
+            setattr(self, name, value)
+        check_is_fitted(self)
+        self._check_fitted()
+
     def _check_fitted(self) -> None:
         """Raise unless the parts of a loaded estimator fit together."""
         for part in self.topic_models_:  # type: ignore[attr-defined]
@@ -125,28 +142,17 @@ class StoredEstimator(Stored):
         parameters = thing.get_params(deep=False) | {"callbacks": None, "engine": None}
         if not isinstance(thing.random_state, int | np.integer):
             parameters["random_state"] = None
-        names = [name for name in self.cls._fitted if name in vars(thing) and (self.documents or name != "doc_topic_")]
-        return {"parameters": parameters, "fitted": {name: vars(thing)[name] for name in names}}
+        there = vars(thing)
+        names = [name for name in self.cls.saved_attributes if name in there]
+        fitted = {name: there[name] for name in names if self.documents or name != "doc_topic_"}
+        return {"parameters": parameters, "fitted": fitted}
 
     def make(self, values: dict[str, Any]) -> Any:
         """An estimator with these."""
         if values["parameters"].get("engine") is not None:  # a file does not say where to connect to
             raise ModelError(f"{self.cls.__name__} has an engine")
         thing = self.cls(**values["parameters"])
-        thing._check_parameters()
-        if not self.trusted:
-            try:
-                check_believed(values["parameters"])
-            except ModelError as error:
-                raise ModelError(f"{error}. If you trust whoever wrote it: topoi.load(path, trusted=True)") from error
-        for name, value in values["fitted"].items():
-            if name not in self.cls._fitted:
-                raise ModelError(f"{self.cls.__name__} has no {name!r}")
-            if not self.cls._fitted[name].holds(value):
-                raise ModelError(f"{name} is a {type(value).__name__}, not {self.cls._fitted[name].name}")
-            setattr(thing, name, value)
-        check_is_fitted(thing)
-        thing._check_fitted()
+        thing.restore(values["fitted"], self.trusted)
         return thing
 
 

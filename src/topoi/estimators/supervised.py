@@ -29,7 +29,7 @@ class SupervisedEstimator(TopicEstimator):
 
     _supervised: ClassVar[bool] = True
     _kind: ClassVar[type[Response]]  # of the losses to choose from
-    _fitted: ClassVar = Savable._fitted | {
+    saved_attributes: ClassVar = Savable.saved_attributes | {
         "_chains": list_of(instance_of(Chain)),
         "response_": instance_of(Response),
         "topic_weights_": array_of("float64"),
