@@ -12,7 +12,12 @@ from topoi import datasets
 from topoi.datasets import Texts
 
 DOCS = ROOT / "docs"
-PAGES = ["index.md", "tutorial.md", *sorted(f"howto/{page.name}" for page in (DOCS / "howto").glob("*.md"))]
+PAGES = [
+    "index.md",
+    "tutorial.md",
+    "architecture.md",
+    *sorted(f"howto/{page.name}" for page in (DOCS / "howto").glob("*.md")),
+]
 NO_MATPLOTLIB = importlib.util.find_spec("matplotlib") is None
 
 

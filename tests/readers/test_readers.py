@@ -22,6 +22,7 @@ from support.reader_files import (
     LABELS,
     RECORDS,
     TEXTS,
+    WITHOUT_IDS,
     as_parquet,
     bag,
     expected,
@@ -41,13 +42,13 @@ SUFFIXES = [(name, suffix) for name in FILES for suffix in COMPRESS]
 @pytest.mark.parametrize(("name", "suffix"), SUFFIXES)
 def test_every_text_format_from_a_path_and_a_stream(name, suffix, tmp_path):
     content, options = FILES[name]
-    path = tmp_path / f"posts.{name}{suffix}"
+    path = tmp_path / f"posts{FORMATS[name].suffixes[0]}{suffix}"
     path.write_bytes(COMPRESS[suffix](content))
     for data in (read_documents(path, **options), read(COMPRESS[suffix](content), format=name, **options)):
         assert_same(data.corpus, expected())
         assert data.n_skipped == 0
-        assert data.labels is None if name == "txt" else data.labels.tolist() == LABELS
-        assert data.ids is None if name == "txt" else [int(nr) for nr in data.ids] == list(range(6))
+        assert data.labels.tolist() == LABELS if FORMATS[name].labels else data.labels is None
+        assert data.ids is None if name in WITHOUT_IDS else [int(nr) for nr in data.ids] == list(range(6))
 
 
 def test_a_folder(tmp_path):

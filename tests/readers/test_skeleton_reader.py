@@ -37,11 +37,11 @@ print(json.dumps(found))
 def package(tmp_path_factory):
     """A copy of topoi with the skeleton in it: a file, an import and a registry line."""
     edits = [
-        ("import delimited, folder,", "import delimited, fasttext, folder,"),
+        ("from topoi.readers._faults", "from topoi.readers import fasttext\nfrom topoi.readers._faults"),
         (
-            '    "mallet": Format(',
-            '    "fasttext": Format("a label and a text a line", (".ft",), documents=fasttext.documents),\n'
-            '    "mallet": Format(',
+            "FORMATS = {\n",
+            "FORMATS = {\n"
+            '    "fasttext": Format("a label and a text a line", (".ft",), documents=fasttext.documents),\n',
         ),
     ]
     folder = tmp_path_factory.mktemp("with_reader")

@@ -89,6 +89,7 @@ FILES = {
     "parquet": (as_parquet(nr=list(range(6)), text=TEXTS, label=LABELS), {"label": "label", "id": "nr"}),
     "mallet": ("".join(f"{r['nr']} {r['label']}\t{r['text']}\n" for r in RECORDS).encode(), {}),
 }
+WITHOUT_IDS = {"txt"}
 
 
 def error_of(data: bytes | str, **options) -> str:

@@ -1,4 +1,4 @@
-"""The only room of the package that creates, replaces or deletes files.
+"""The only room that creates, replaces or deletes files.
 
 A path that a user has named is taken as it is: links on the way to it are the user's own. Below it, in a folder that is
 topoi's to fill, a link leads nowhere that topoi would write to or delete: folders from strangers are opened here.
