@@ -12,11 +12,11 @@ import topoi
 PACKAGE = Path(topoi.__file__).parent
 WRITES = {
     "rmtree", "unlink", "rename", "renames", "mkdir", "makedirs", "rmdir", "removedirs", "touch",
-    "write_text", "write_bytes", "symlink_to", "hardlink_to", "symlink", "link", "chmod", "lchmod", "chown", "mkfifo",
+    "write_text", "write_bytes", "symlink_to", "hardlink_to", "symlink", "chmod", "lchmod", "chown", "mkfifo",
     "mknod", "open_memmap", "memmap", "tofile", "dump", "savez", "savez_compressed", "savetxt",
 }  # fmt: skip
 #: Of modules, not of any object: `list.remove` is harmless.
-OF_OS = {"remove", "replace", "open", "fdopen", "truncate"}
+OF_OS = {"remove", "replace", "open", "fdopen", "truncate", "link"}
 TO_STREAMS = {"save", "save_npz"}  # of NumPy and SciPy, which take a path as well
 MODULES = {"shutil", "tempfile"}
 
