@@ -75,6 +75,8 @@ def test_topic_word(model):
     assert model.topic_word(np.float32).dtype == np.float32
     np.testing.assert_allclose(model.topic_counts, mean.sum(1))
     np.testing.assert_array_equal(model.word_rows(np.array([3, 3, 0]), np.float64), mean.T[[3, 3, 0]])
+    np.testing.assert_array_equal(model.word_probabilities(np.array([3, 3, 0])), phi.T[[3, 3, 0]])
+    assert model.word_probabilities(np.array([3]), np.float32).dtype == np.float32
     assert (model.n_topics, model.n_words) == (4, 30)
 
 

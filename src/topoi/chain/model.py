@@ -17,6 +17,7 @@ from topoi._disk import store
 from topoi._disk.schema import NUMBER, SPARSE, WHOLE, array_of, optional
 from topoi._disk.store import ModelError, Stored
 from topoi.chain.counts.rows import TOPIC, Rows
+from topoi.chain.factors.base import probabilities, scale_of_counts
 from topoi.chain.state import State
 from topoi.errors import ParameterError
 
@@ -78,7 +79,7 @@ class TopicModel:
     @property
     def scale(self) -> NDArray[np.float64]:
         """1/(n_k + Vβ) with average counts."""
-        return 1.0 / (self.topic_counts + self.n_words * self.beta)
+        return scale_of_counts(self.topic_counts, self.n_words * self.beta)
 
     def word_rows(self, words: NDArray[Any], dtype: Any) -> NDArray[Any]:
         """Average counts (len(words), K) of some words, dense."""
@@ -86,11 +87,13 @@ class TopicModel:
         rows /= dtype(self.n_samples)
         return rows
 
+    def word_probabilities(self, words: NDArray[Any], dtype: Any = np.float64) -> NDArray[Any]:
+        """φ (len(words), K) of some words, dense."""
+        return probabilities(self.word_rows(words, dtype), self.beta, self.scale)
+
     def topic_word(self, dtype: Any = np.float64) -> NDArray[Any]:
         """φ (K, V): the probability of every word in every topic; rows sum to 1."""
-        rows = self.word_rows(np.arange(self.n_words), np.float64)
-        phi: NDArray[Any] = ((rows + self.beta) * self.scale).T
-        return np.ascontiguousarray(phi, dtype)
+        return np.ascontiguousarray(self.word_probabilities(np.arange(self.n_words)).T, dtype)
 
     def top_words(self, n: int = 10) -> list[list[str]]:
         """The n most probable words of each topic, most probable first; fewer where fewer have a count."""

@@ -58,6 +58,8 @@ def topics(
 
 def topic_rows(model: Model, n_words: int) -> list[dict[str, Any]]:
     """The topics in the order of their numbers: share, words with probabilities, weights for labels."""
+    import numpy as np
+
     from topoi.chain.model import TopicModel
     from topoi.evaluate import top_columns, topic_shares
 
@@ -70,8 +72,7 @@ def topic_rows(model: Model, n_words: int) -> list[dict[str, Any]]:
     rows = []
     for topic, (part, k, number) in enumerate(owner):
         found = columns[topic]
-        counts = part.counts[found].toarray()[:, k] / part.n_samples if found else []
-        p = [(float(count) + part.beta) * float(part.scale[k]) for count in counts]
+        p = part.word_probabilities(np.array(found, np.int64))[:, k].tolist()
         words = [{"word": part.word(w), "probability": value} for w, value in zip(found, p, strict=True)]
         row: dict[str, Any] = {"topic": topic, "share": shares[topic], "words": words}
         if len(parts) > 1:

@@ -33,8 +33,7 @@ def watch_words(corpus: Corpus) -> Watch:
     def score(model: TopicModel, weights: NDArray[np.float32], pool: Pool) -> float:
         if not len(used):
             return math.nan
-        phi = ((model.word_rows(used, np.float64) + model.beta) * model.scale).T
-        return document_completion(phi, model.alpha, small, pool=pool).perplexity
+        return document_completion(model.word_probabilities(used).T, model.alpha, small, pool=pool).perplexity
 
     return Watch("perplexity", _key(corpus), score)
 

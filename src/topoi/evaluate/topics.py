@@ -106,9 +106,7 @@ def exclusivity(fitted: Any, n_words: int = 10) -> NDArray[np.float64]:
     if len(used) == 0:
         return np.full(len(tops), np.nan)
     # Only the words that are some topic's top words: V×K may be large.
-    phi = np.concatenate(
-        [(model.word_rows(used, np.float64) + model.beta) * model.scale for model in models_of(fitted)], axis=1
-    )
+    phi = np.concatenate([model.word_probabilities(used) for model in models_of(fitted)], axis=1)
     share = phi / phi.sum(1, keepdims=True)
     return np.array(
         [share[np.searchsorted(used, topic), k].mean() if topic else np.nan for k, topic in enumerate(tops)]

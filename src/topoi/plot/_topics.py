@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.chain.factors.base import probabilities
 from topoi.errors import ParameterError
 from topoi.evaluate.topics import models_of, top_columns, topic_shares
 from topoi.plot._figure import COLOURS, GREY, SMALL, PlotError, check_axes, grid_shape, name_width, new_figure, short
@@ -92,7 +93,7 @@ def _probabilities(estimator: Any, tops: list[list[int]]) -> list[NDArray[np.flo
         for own in range(model.n_topics):
             words = np.array(tops[k], np.int64)
             counts = model.counts[words][:, [own]].toarray()[:, 0] / model.n_samples
-            out.append((counts + model.beta) * scale[own])
+            out.append(probabilities(counts, model.beta, scale[own]))
             k += 1
     return out
 

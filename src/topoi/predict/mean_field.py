@@ -90,7 +90,7 @@ def expected_counts(model: TopicModel, corpus: Corpus, n_sweeps: int, pool: Pool
     real = real_of_documents(corpus)
     used, words = np.unique(corpus.words, return_inverse=True)
     table = aligned_zeros((len(used), pad(model.n_topics)), real)
-    table[:, : model.n_topics] = (model.word_rows(used, real) + real(model.beta)) * model.scale.astype(real)
+    table[:, : model.n_topics] = model.word_probabilities(used, real)
     shape = (corpus.n_documents, max(len(used), 1))
     bag = sparse.csr_array((np.ones(corpus.n_tokens, real), words.astype(np.int32), corpus.doc_ptr.copy()), shape=shape)
     bag.sum_duplicates()

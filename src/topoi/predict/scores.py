@@ -91,8 +91,7 @@ def reasons(
     out = []
     for d in range(corpus.n_documents):
         words, counts = np.unique(corpus.document(d), return_counts=True)
-        phi = (model.word_rows(words, np.float64) + model.beta) * model.scale
-        p = phi * theta[d]
+        p = model.word_probabilities(words) * theta[d]
         p = p / p.sum(1, keepdims=True)
         per_word = (p @ eta.T) * (counts / max(counts.sum(), 1))[:, None]
         document = []

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.chain.factors.base import probabilities
 from topoi.chain.model import TopicModel
 from topoi.report.words import WordTable
 
@@ -37,7 +38,7 @@ def topics(models: list[TopicModel], words: WordTable) -> list[dict[str, Any]]:
         for k in range(model.n_topics):
             part = slice(by_topic.indptr[k], by_topic.indptr[k + 1])
             found, counts = by_topic.indices[part], by_topic.data[part]
-            phi = (counts / model.n_samples + model.beta) * scale[k]
+            phi = probabilities(counts / model.n_samples, model.beta, scale[k])
             kept = most_relevant(phi, overall[found] / n_all)
             out.append(
                 {

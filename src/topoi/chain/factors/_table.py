@@ -78,4 +78,4 @@ class TableFactor(FixedFactor):
     def to_dense(self) -> NDArray[np.float64]:
         """φ of the sweep as an array (V, K)."""
         k = self.state.n_topics
-        return probabilities(self.table[:, :k], self.offset, self.scale[:k])
+        return probabilities(self.table[:, :k].astype(np.float64), self.offset, self.scale[:k])

@@ -108,13 +108,13 @@ class FixedFactor(WordFactor):
         raise NotImplementedError
 
 
-def probabilities(x: NDArray[Any], offset: float, scale: NDArray[Any]) -> NDArray[np.float64]:
-    """φ = (x + offset) · scale, in full precision; kernels have the same by `draw_topic`."""
-    phi: NDArray[np.float64] = (x.astype(np.float64) + offset) * scale
+def probabilities(x: NDArray[Any], offset: float, scale: Any) -> NDArray[Any]:
+    """φ = (x + offset) · scale, in the float type of x. In kernels `draw_topic` has the same."""
+    real = x.dtype.type
+    phi: NDArray[Any] = (x + real(offset)) * np.asarray(scale, real)
     return phi
 
 
-def scale_of_counts(state: State, n_k: NDArray[Any]) -> NDArray[np.float64]:
+def scale_of_counts(n_k: NDArray[np.float64], beta_sum: float) -> NDArray[np.float64]:
     """1/(n_k + Vβ): the scale of counts, whose offset is β."""
-    scale: NDArray[np.float64] = 1.0 / (n_k[: state.n_topics] + state.beta_sum)
-    return scale
+    return 1.0 / (n_k + beta_sum)

@@ -54,7 +54,8 @@ class DelayedFactor(TableFactor):
 
     def set_scale(self, sums: list[NDArray[Any]]) -> None:
         """1/(n_k + Vβ)."""
-        self.scale[: self.state.n_topics] = scale_of_counts(self.state, np.sum(sums, axis=0))
+        k = self.state.n_topics
+        self.scale[:k] = scale_of_counts(np.sum(sums, axis=0)[:k], self.state.beta_sum)
 
     def opened(self) -> None:
         """Rows of the two kinds from a table that was made elsewhere."""
@@ -65,4 +66,4 @@ class DelayedFactor(TableFactor):
         """φ of the sweep as an array (V, K)."""
         if self.rows is None:
             return super().to_dense()
-        return probabilities(self.rows.to_dense(), self.offset, self.scale[: self.state.n_topics])
+        return probabilities(self.rows.to_dense().astype(np.float64), self.offset, self.scale[: self.state.n_topics])

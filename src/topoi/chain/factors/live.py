@@ -50,7 +50,8 @@ class LiveFactor(WordFactor):
 
     def refresh(self) -> None:
         """Make the scale from n_k, and from β as the state has it."""
-        self.scale[: self.state.n_topics] = scale_of_counts(self.state, self.n_k)
+        k = self.state.n_topics
+        self.scale[:k] = scale_of_counts(self.n_k[:k], self.state.beta_sum)
 
     def kept_counts(self) -> NDArray[Any]:
         """The counts as an array (V, K), those of other documents (`state.base`) included."""

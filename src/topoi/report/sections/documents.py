@@ -70,8 +70,7 @@ def word_topics(model: TopicModel, theta: NDArray[np.float64], words: NDArray[An
     """The most probable topic of each word in a document with topic shares θ: argmax of φ θ."""
     if len(words) == 0:
         return np.zeros(0, np.int64)
-    phi = (model.word_rows(words, np.float64) + model.beta) * model.scale
-    best: NDArray[np.int64] = (phi * theta).argmax(1)
+    best: NDArray[np.int64] = (model.word_probabilities(words) * theta).argmax(1)
     return best
 
 
