@@ -60,13 +60,13 @@ def test_every_topic_has_its_probability(n_topics, plain):
 
 
 MUTANTS = {
-    "lanes before not taken off": ("            u = u - float(lanes[lane - 1])\n", "            pass\n"),
+    "lanes before not taken off": ("u = u - float(lanes[lane - 1])", ""),
     "lanes before taken off without this one's": ("float(lanes[lane - 1])", "float(lanes[lane])"),
-    "place counted from the start of the sums": ("for end in p[LANES + lane :: LANES])", "for end in p[lane::LANES])"),
-    "not summed within the lane": ("            p[k : k + LANES] += p[k - LANES : k]\n", "            pass\n"),
-    "not all lanes summed": ("        for shift in (1, 2, 4, 8):\n            lanes[shift:]",
-                             "        for shift in (1, 2, 4):\n            lanes[shift:]"),
-    "prior halved": ("p[LANES:] = (n_d + alpha) * ", "p[LANES:] = (n_d + 0.5 * alpha) * "),
+    "place counted from the start of the sums": ("p[LANES + lane :: LANES]", "p[lane::LANES]"),
+    "not summed within the lane": ("p[k : k + LANES] += p[k - LANES : k]", ""),
+    "not all lanes summed": (
+        "for shift in (1, 2, 4, 8): lanes[shift:] = ...", "for shift in (1, 2, 4): lanes[shift:] = ..."),
+    "prior halved": ("p[LANES:] = (n_d + alpha) * ... * scale", "p[LANES:] = (n_d + 0.5 * alpha) * ... * scale"),
     "offset forgotten": ("(table[w] + p.dtype.type(offset))", "table[w]"),
 }  # fmt: skip
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numba
 
 import topoi
+from support.edits import edited
 from support.oracle import Oracle
 
 SOURCE = Path(topoi.__file__).parent
@@ -20,7 +21,7 @@ class _Finder(importlib.abc.MetaPathFinder):
     """Loads topoi's modules from changed source."""
 
     def __init__(self, edits):
-        self.edits = edits  # {module: [(old, new), …]}
+        self.edits = edits  # {module: [(old, new), …]}: see edits.py
         self.used = set()
 
     def find_spec(self, name, path=None, target=None):
@@ -45,8 +46,7 @@ class _Loader(importlib.abc.SourceLoader):
     def get_data(self, path):
         text = Path(self.file).read_text(encoding="utf-8")
         for old, new in self.finder.edits.get(self.name, []):
-            assert text.count(old) == 1, f"{self.name} has {text.count(old)} times: {old!r}"
-            text = text.replace(old, new)
+            text = edited(text, old, new)
             self.finder.used.add((self.name, old))
         return text.encode()
 

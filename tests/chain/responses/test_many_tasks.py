@@ -42,16 +42,14 @@ def test_difference_without_the_compiler():
 
 
 MUTANTS = {
-    "last of four forgotten": ("        sum_3 += term(eta_t, a, b, m, s, t, task + 3)\n", ""),
+    "last of four forgotten": ("sum_3 += term(eta_t, a, b, m, s, t, task + 3)", ""),
     "one task twice": (
-        "sum_2 += term(eta_t, a, b, m, s, t, task + 2)",
-        "sum_2 += term(eta_t, a, b, m, s, t, task + 1)",
-    ),
+        "sum_2 += term(eta_t, a, b, m, s, t, task + 2)", "sum_2 += term(eta_t, a, b, m, s, t, task + 1)"),
     "rest forgotten": ("range(n_tasks - n_tasks % 4, n_tasks)", "range(n_tasks, n_tasks)"),
     "fours begin too late": ("range(0, n_tasks - 3, 4)", "range(4, n_tasks - 3, 4)"),
     "fours reach into the rest": ("range(0, n_tasks - 3, 4)", "range(0, n_tasks, 4)"),
     "sums not all added": ("(sum_0 + sum_1) + (sum_2 + sum_3)", "(sum_0 + sum_1) + sum_2"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("mutant", sorted(MUTANTS))

@@ -1,7 +1,7 @@
 """The tests are tested: bugs put into the samplers must each be caught by the checks of checks.py.
 
-A mutant is a change of the source text. It must apply exactly once, so that a mutant cannot outlive the code it
-changes.
+A mutant is an edit of what a module says (support/edits.py), however it is written down. It must apply exactly once, so
+that a mutant cannot outlive the code it changes.
 """
 
 from __future__ import annotations
@@ -13,100 +13,85 @@ from support.copies import interpreted
 from support.variants import slow_but
 
 S = "topoi.chain.samplers"
-# name: (sampler that must fail, module, old text, new text)
+# name: (sampler that must fail, module, what it says, what it is to say)
 MUTANTS = {
-    "no decrement of the word's count": (
-        "collapsed", f"{S}.collapsed", "            n_wk[w, old] -= one\n", ""),
-    "no decrement of the document's count": (
-        "collapsed", f"{S}.collapsed", "            n_d[old] -= one\n", ""),
-    "stale scale after a move": (
-        "collapsed", f"{S}.collapsed", "            scale[new] = 1.0 / (n_k[new] + beta_sum)\n", ""),
+    "no decrement of the word's count": ("collapsed", f"{S}.collapsed", "n_wk[w, old] -= one", ""),
+    "no decrement of the document's count": ("collapsed", f"{S}.collapsed", "n_d[old] -= one", ""),
+    "stale scale after a move": ("collapsed", f"{S}.collapsed", "scale[new] = 1.0 / (n_k[new] + beta_sum)", ""),
     "β summed over topics, not words": (
         "sparse", "topoi.chain.state", "return self.beta * self.corpus.n_words", "return self.beta * self.n_topics"),
     "sparse: coefficient without α": (
-        "sparse", f"{S}.sparse", "            coefficient[new] = (alpha[new] + n_d[new]) * scale[new]\n",
-        "            coefficient[new] = n_d[new] * scale[new]\n"),
-    "sparse: document bucket not updated": (
-        "sparse", f"{S}.sparse", "            document_mass -= n_d[old] * scale[old]\n", ""),
+        "sparse", f"{S}.sparse", "coefficient[new] = (alpha[new] + n_d[new]) * scale[new]",
+        "coefficient[new] = n_d[new] * scale[new]"),
+    "sparse: document bucket not updated": ("sparse", f"{S}.sparse", "document_mass -= n_d[old] * scale[old]", ""),
     "sparse: coefficients not reset after a document": (
-        "sparse", f"{S}.sparse", "            coefficient[active[j]] = alpha[active[j]] * scale[active[j]]\n",
-        "            pass\n"),
-    "sparse: row not sorted after a decrement": (
-        "sparse", "topoi.chain.counts.rows", "    if x < ONE:", "    if x < 0:"),
+        "sparse", f"{S}.sparse", "coefficient[active[j]] = alpha[active[j]] * scale[active[j]]", ""),
+    "sparse: row not sorted after a decrement": ("sparse", "topoi.chain.counts.rows", "x < ONE", "x < 0"),
     "split: lists not updated": (
-        "split", f"{S}._split", "                    size[w] = put_one(topics, counts, start[w], size[w], new)\n",
-        "                    pass\n"),
-    "split: dense rows not updated": (
-        "split", f"{S}._split", "                    table[row, old] -= one\n", "                    pass\n"),
+        "split", f"{S}._split", "size[w] = put_one(topics, counts, start[w], size[w], new)", ""),
+    "split: dense rows not updated": ("split", f"{S}._split", "table[row, old] -= one", ""),
     "split: a topic that is used up stays in the list": (
-        "split", "topoi.chain.counts.split", "    if counts[j] > 0:\n        return n\n", "    return n\n"),
+        "split", "topoi.chain.counts.split", "if counts[j] > 0: return n", "return n"),
     "split: coefficients not settled after a move": (
-        "split", f"{S}._split", "            mass = settle(new, n_d, alpha, scale, c, mass)\n", ""),
+        "split", f"{S}._split", "mass = settle(new, n_d, alpha, scale, c, mass)", ""),
     "split: coefficients not settled after a document": (
-        "split", f"{S}._split", "            n_d[z[i]] = 0\n            mass = settle(z[i], n_d, alpha, scale, c, mass)\n",
-        "            n_d[z[i]] = 0\n"),
+        "split", f"{S}._split", "n_d[z[i]] = 0; mass = settle(z[i], ...)", "n_d[z[i]] = 0"),
     "split: bucket of the prior without β": (
         "split", f"{S}._split", "u = uniform(stream) * (word_mass + beta * mass)",
         "u = uniform(stream) * (word_mass + mass)"),
-    "delayed with lists: the token not taken out of the document": (
-        "delayed", f"{S}._split", "            n_d[old] -= one\n", ""),
+    "delayed with lists: the token not taken out of the document": ("delayed", f"{S}._split", "n_d[old] -= one", ""),
     "delayed with lists: the counts move": (
-        "delayed", f"{S}.delayed", "move_split(self.state, factor.rows, None, ", "move_split(self.state, factor.rows, factor.rows.n_k, "),
+        "delayed", f"{S}.delayed", "move_split(self.state, factor.rows, None, ...)",
+        "move_split(self.state, factor.rows, factor.rows.n_k, ...)"),
     "fast: bound too small": (
         "fast", f"{S}.fast", "rest = np.sqrt(rest) * norm_c", "rest = np.sqrt(rest) * norm_c * 0.3"),
     "fast: correction segment from the wrong end": (
-        "fast", f"{S}.fast", "u = (u * z_before - before) * z_bound", "u = (u * z_before - total) * z_bound"),
-    "fast: word norm not kept": (
-        "fast", f"{S}.fast", "            norms[w] += power(n_wk[w, new] + beta, three)\n", ""),
-    "fast_333: cube root of the wrong product": (
-        "fast_333", f"{S}.fast", "** (1.0 / 3.0)", "** (1.0 / 2.0)"),
+        "fast", f"{S}.fast", "u * z_before - before", "u * z_before - total"),
+    "fast: word norm not kept": ("fast", f"{S}.fast", "norms[w] += power(n_wk[w, new] + beta, three)", ""),
+    "fast_333: cube root of the wrong product": ("fast_333", f"{S}.fast", "... ** (1.0 / 3.0)", "... ** (1.0 / 2.0)"),
     "light: word proposal accepted without the other factors": (
-        "light", f"{S}.light", "to = (n_d[t] + alpha[t]) * (n_k[s] + beta_sum)\n", "to = (n_d[t] + alpha[t]) * 1e9\n"),
-    "light: acceptance swapped": (
-        "light", f"{S}.light", "if uniform(stream) * back < to:", "if uniform(stream) * to < back:"),
+        "light", f"{S}.light", "to = (n_d[t] + alpha[t]) * (n_k[s] + beta_sum)", "to = (n_d[t] + alpha[t]) * 1e9"),
+    "light: acceptance swapped": ("light", f"{S}.light", "uniform(stream) * back < to", "uniform(stream) * to < back"),
     "light: document proposal counts the token itself": (
-        "light", f"{S}.light", "i, False, s, alpha_table", "i, True, s, alpha_table"),
-    "light: word proposal may pick the token itself": (
-        "light", f"{S}.light", "        picked = order[hi - 1]\n", "        pass\n"),
+        "light", f"{S}.light", "propose_document(z, lo, hi, i, False, ...)",
+        "propose_document(z, lo, hi, i, True, ...)"),
+    "light: word proposal may pick the token itself": ("light", f"{S}.light", "picked = order[hi - 1]", ""),
     "alias: correction dropped": (
-        "alias", f"{S}.alias", "if uniform(stream) * ((n_d[s] + alpha[s]) * phi_s * q_t) <", "if uniform(stream) * 0.0 <"),
+        "alias", f"{S}.alias", "uniform(stream) * ((n_d[s] + alpha[s]) * phi_s * q_t) < ...",
+        "uniform(stream) * 0.0 < ..."),
     "alias table: donor not reduced": (
         "light_published", f"{S}._stale", "keep[g] = (keep[g] + keep[s]) - 1.0", "keep[g] = keep[g] - 0.5"),
     "light_published: proposal weight without smoothing": (
-        "light_published", f"{S}._stale", "    weight = t.weight[t.start[t.size.shape[0] - 1] + k]\n", "    weight = 0.0\n"),
-    "partial: token not taken out": (
-        "partial", f"{S}._fixed", "        n_d[old] -= one\n", ""),
-    "two documents: the second's token not taken out": (
-        "partial", f"{S}._fixed", "        n_b[old_b] -= one\n", ""),
-    "two documents: the first's token not put back": (
-        "delayed", f"{S}._fixed", "        n_a[new_a] += one\n", ""),
-    "two documents: both moved by the first's draw": (
-        "partial", f"{S}._fixed", "        z[b + j] = new_b\n", "        z[b + j] = new_a\n"),
+        "light_published", f"{S}._stale", "weight = t.weight[t.start[t.size.shape[0] - 1] + k]", "weight = 0.0"),
+    "partial: token not taken out": ("partial", f"{S}._fixed", "n_d[old] -= one", ""),
+    "two documents: the second's token not taken out": ("partial", f"{S}._fixed", "n_b[old_b] -= one", ""),
+    "two documents: the first's token not put back": ("delayed", f"{S}._fixed", "n_a[new_a] += one", ""),
+    "two documents: both moved by the first's draw": ("partial", f"{S}._fixed", "z[b + j] = new_b", "z[b + j] = new_a"),
     "partial, sparse: token not taken out": (
-        "partial", f"{S}._fixed", "            n = remove_topic(old, n_d, active, place, n)\n", ""),
+        "partial", f"{S}._fixed", "n = remove_topic(old, n_d, active, place, n)", ""),
     "partial, sparse: prior's part too small": (
-        "partial", "topoi.chain.factors._table", "        mass[w] = total\n", "        mass[w] = 0.5 * total\n"),
+        "partial", "topoi.chain.factors._table", "mass[w] = total", "mass[w] = 0.5 * total"),
     "Dirichlet drawn without β": (
-        "partial", "topoi.chain.factors.dirichlet", "x = gamma(stream, table[w, k] + beta)", "x = gamma(stream, table[w, k])"),
+        "partial", "topoi.chain.factors.dirichlet", "x = gamma(stream, table[w, k] + beta)",
+        "x = gamma(stream, table[w, k])"),
     "small gamma: envelope's tail too light": (
-        "partial", "topoi.chain.factors.dirichlet", "tail = shape / (math.e * (1.0 - shape))", "tail = 0.3 * shape / (math.e * (1.0 - shape))"),
+        "partial", "topoi.chain.factors.dirichlet", "tail = shape / (math.e * (1.0 - shape))",
+        "tail = 0.3 * shape / (math.e * (1.0 - shape))"),
     "φ normalised over the wrong axis": (
-        "partial", "topoi.chain.factors.dirichlet", "            total[k] += table[w, k]\n", "            total[0] += table[w, k]\n"),
+        "partial", "topoi.chain.factors.dirichlet", "total[k] += table[w, k]", "total[0] += table[w, k]"),
     "empty topic's φ not a Dirichlet": (
-        "partial", "topoi.chain.factors.dirichlet", "        x[w] = log_gamma(stream, beta)\n", "        x[w] = log_gamma(stream, 1.0)\n"),
-    "delayed: counts not smoothed": (
-        "delayed", "topoi.chain.factors.delayed", "        return self.state.beta\n", "        return 0.0\n"),
+        "partial", "topoi.chain.factors.dirichlet", "x[w] = log_gamma(stream, beta)", "x[w] = log_gamma(stream, 1.0)"),
+    "delayed: counts not smoothed": ("delayed", "topoi.chain.factors.delayed", "return self.state.beta", "return 0.0"),
     "urn: Poisson without the prior": (
-        "polya_urn", "topoi.chain.factors.urn", "c = poisson(stream, n[touched[j]] + beta)", "c = poisson(stream, n[touched[j]])"),
+        "polya_urn", "topoi.chain.factors.urn", "c = poisson(stream, n[touched[j]] + beta)",
+        "c = poisson(stream, n[touched[j]])"),
     "urn: every zero filled": (
-        "polya_urn", "topoi.chain.factors.urn", "        k += 1 + geometric_skip(stream, -beta)\n", "        k += 1\n"),
+        "polya_urn", "topoi.chain.factors.urn", "k += 1 + geometric_skip(stream, -beta)", "k += 1"),
     "urn: word's prior mass forgotten": (
-        "polya_urn", "topoi.chain.factors.urn", "            mass[w] += alpha[topics[j]] * phi[j]\n",
-        "            mass[w] += 0.5 * alpha[topics[j]] * phi[j]\n"),
-    "urn: topics looked up wrongly": (
-        "polya_urn", f"{S}.polya_urn", "        if topics[middle] < k:", "        if topics[middle] <= k:"),
-    "document list not cleared": (
-        "sparse", f"{S}._document", "        n_d[active[j]] = 0\n", "        pass\n"),
+        "polya_urn", "topoi.chain.factors.urn", "mass[w] += alpha[topics[j]] * phi[j]",
+        "mass[w] += 0.5 * alpha[topics[j]] * phi[j]"),
+    "urn: topics looked up wrongly": ("polya_urn", f"{S}.polya_urn", "topics[middle] < k", "topics[middle] <= k"),
+    "document list not cleared": ("sparse", f"{S}._document", "n_d[active[j]] = 0", ""),
 }  # fmt: skip
 
 
