@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi.chain.diagnostics import document_completion
+from topoi.chain.diagnostics import completion
 from topoi.corpus import Corpus
 
 ALPHA_SUM = 10.0  # of the documents that are completed, whatever a model was trained with
@@ -40,7 +40,7 @@ class Problem:
     def perplexity(self, phi: NDArray[Any]) -> float:
         """Document-completion perplexity of topics φ (K, V)."""
         alpha = np.full(len(phi), ALPHA_SUM / len(phi))
-        return document_completion(phi, alpha, self.test_corpus).perplexity
+        return completion(phi, alpha, self.test_corpus).perplexity
 
     def describe(self) -> str:
         """Size of the problem, in words."""

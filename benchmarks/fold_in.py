@@ -15,7 +15,7 @@ from scipy import sparse
 from benchmarks import ours, peers, report
 from benchmarks.data import Problem, load_20ng, priors
 from benchmarks.harness import Results, Stopwatch, measure, options, pin
-from topoi._machine.rng import SPLIT, new_stream
+from topoi._machine.rng import HALVES, new_stream
 from topoi.chain.diagnostics import choose_half
 from topoi.chain.loop import Rules, Schedule, run
 from topoi.chain.model import TopicModel
@@ -154,10 +154,10 @@ def sample(corpus: Corpus, n: int) -> NDArray[np.int64]:
 
 
 def halves(corpus: Corpus) -> tuple[Corpus, Corpus]:
-    """The seen and the scored halves of every document, as in `topoi.chain.diagnostics.document_completion`."""
+    """The seen and the scored halves of every document, as in `topoi.chain.diagnostics.completion`."""
     seen = np.zeros(corpus.n_tokens, np.bool_)
     for d in range(corpus.n_documents):
-        choose_half(seen[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], new_stream(0, SPLIT, 0, d))
+        choose_half(seen[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], new_stream(0, HALVES, 0, d))
     return part(corpus, seen), part(corpus, ~seen)
 
 
@@ -222,7 +222,7 @@ def write_report(results: Results, problem: Problem, arguments: argparse.Namespa
         f"{n_documents:,} whole test documents, apart from *tomotopy*, measured on {n_chosen:,} of them and scaled. "
         f"Making tomotopy's documents and compiling are not counted.",
         f"Perplexity: one half of a test document is folded in, the other half scored, on the same {n_chosen:,} "
-        f"documents for all methods; mean over the rounds. Halves as in `topoi.chain.diagnostics.document_completion`.",
+        f"documents for all methods; mean over the rounds. Halves as in `topoi.chain.diagnostics.completion`.",
         f"Models: {arguments.training} sweeps, β = 0.01, α = 0.1 up to 200 topics, 50/K above; tomotopy's is its last "
         f"sample, topoi's own the `auto` plan with 10 samples.",
         *(f"{name}: {how}." for name, how in CONTESTANTS.items()),

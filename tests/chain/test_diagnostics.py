@@ -15,10 +15,10 @@ from scipy.special import gammaln
 from topoi._machine.pool import Pool
 from topoi._machine.rng import integer, new_stream
 from topoi.chain.diagnostics import (
-    SPLIT,
+    HALVES,
     Completion,
-    document_completion,
-    document_completion_perplexity,
+    completion,
+    completion_perplexity,
     log_joint,
     rhat_ess,
     unigram_completion,
@@ -108,7 +108,7 @@ def test_log_joint_is_the_same_for_any_number_of_threads(with_base):
 
 def split(tokens, seed, d):
     """Seen and scored tokens of document d, in plain Python."""
-    stream = new_stream(seed, SPLIT, 0, d)
+    stream = new_stream(seed, HALVES, 0, d)
     tokens = list(tokens)
     for i in range(len(tokens) - 1, 0, -1):
         j = integer(stream, i + 1)
@@ -142,7 +142,7 @@ def test_completion_agrees_with_its_twin(n_topics, n_steps):
     X = random_counts(25, 30, 40, n_topics)
     phi, alpha = random_topics(n_topics, 30, n_topics)
     known = np.arange(30) % 7 != 3
-    got = document_completion(phi, alpha, sparse.csr_array(X), known=known, n_steps=n_steps, seed=5)
+    got = completion(phi, alpha, sparse.csr_array(X), known=known, n_steps=n_steps, seed=5)
     want = slow_completion(phi, alpha, X, known, n_steps, 5)
     assert got.perplexity == pytest.approx(want.perplexity, rel=1e-10)
     assert got[1:3] == want[1:3]
@@ -153,22 +153,22 @@ def test_completion_agrees_with_its_twin(n_topics, n_steps):
 def test_completion_takes_any_form_of_the_same_input():
     X = random_counts(25, 30, 40, 0)
     phi, alpha = random_topics(4, 30, 0)
-    want = document_completion_perplexity(phi, alpha, X)
-    assert want == document_completion(phi.tolist(), alpha.tolist(), sparse.csc_matrix(X)).perplexity
-    assert want == document_completion_perplexity(np.asfortranarray(phi), alpha, Corpus.from_counts(X))
-    assert want == document_completion_perplexity(phi, alpha, X, known=np.ones(30, bool))
-    assert want == pytest.approx(document_completion_perplexity(phi.astype(np.float32), alpha, X), rel=1e-5)
-    assert want != document_completion_perplexity(phi, alpha, X, seed=1)
+    want = completion_perplexity(phi, alpha, X)
+    assert want == completion(phi.tolist(), alpha.tolist(), sparse.csc_matrix(X)).perplexity
+    assert want == completion_perplexity(np.asfortranarray(phi), alpha, Corpus.from_counts(X))
+    assert want == completion_perplexity(phi, alpha, X, known=np.ones(30, bool))
+    assert want == pytest.approx(completion_perplexity(phi.astype(np.float32), alpha, X), rel=1e-5)
+    assert want != completion_perplexity(phi, alpha, X, seed=1)
 
 
 def test_completion_is_the_same_for_any_number_of_threads():
     X = random_counts(1200, 300, 60, 1)
     phi, alpha = random_topics(10, 300, 1)
     assert len(Corpus.from_counts(X).block_ptr) > 5
-    want = document_completion(phi, alpha, X, n_steps=5)
+    want = completion(phi, alpha, X, n_steps=5)
     for n_jobs in (2, 4):
         with Pool(n_jobs) as pool:
-            assert document_completion(phi, alpha, X, n_steps=5, pool=pool) == want
+            assert completion(phi, alpha, X, n_steps=5, pool=pool) == want
 
 
 def test_completion_prefers_the_truth():
@@ -176,18 +176,18 @@ def test_completion_prefers_the_truth():
     phi, _ = random_topics(5, 50, 4)
     alpha = np.full(5, 0.2)
     X = np.array([rng.multinomial(60, rng.dirichlet(alpha) @ phi) for _ in range(200)])
-    truth = document_completion_perplexity(phi, alpha, X)
-    assert truth < document_completion_perplexity(random_topics(5, 50, 5)[0] * 0.5 + 0.01, alpha, X)
+    truth = completion_perplexity(phi, alpha, X)
+    assert truth < completion_perplexity(random_topics(5, 50, 5)[0] * 0.5 + 0.01, alpha, X)
     assert truth < unigram_completion(X, X).perplexity
 
 
 def test_completion_of_impossible_words():
     phi = np.array([[0.5, 0.5, 0.0]])
-    assert document_completion_perplexity(phi, [1.0], [[0, 0, 4]]) == math.inf
-    assert document_completion([[0.5, 0.5, 0.0]], [1.0], [[3, 3, 1]], known=[True, True, False]) == (
+    assert completion_perplexity(phi, [1.0], [[0, 0, 4]]) == math.inf
+    assert completion([[0.5, 0.5, 0.0]], [1.0], [[3, 3, 1]], known=[True, True, False]) == (
         pytest.approx(2.0), 3, 3, 1,
     )  # fmt: skip
-    nothing = document_completion(phi, [1.0], [[0, 0, 4]], known=[True, True, False])
+    nothing = completion(phi, [1.0], [[0, 0, 4]], known=[True, True, False])
     assert math.isnan(nothing.perplexity)
     assert nothing[1:] == (0, 0, 4)
 
@@ -221,7 +221,7 @@ def test_unigram_is_the_share_of_the_training_tokens():
 )
 def test_completion_says_what_is_wrong(phi, alpha, known, message):
     with pytest.raises(ParameterError, match=message):
-        document_completion(phi, alpha, [[1, 2]], known=known)
+        completion(phi, alpha, [[1, 2]], known=known)
 
 
 def test_rhat_and_ess():
@@ -260,14 +260,14 @@ def test_no_sample_size_from_a_few_draws():
 COMPILED_OR_NOT = """
 import numpy as np
 from topoi.corpus import Corpus
-from topoi.chain.diagnostics import document_completion, log_joint
+from topoi.chain.diagnostics import completion, log_joint
 from topoi.chain.priors.dirichlet import learn_alpha, learn_beta
 from topoi.chain.state import new_state
 rng = np.random.default_rng(0)
 X = rng.poisson(0.8, (30, 20))
 state = new_state(Corpus.from_counts(X), np.linspace(0.1, 1, 4), 0.1, 0)
 print(log_joint(state), learn_alpha(state).tolist(), learn_beta(state))
-print(document_completion(rng.dirichlet(np.ones(20), 3), np.ones(3), X, n_steps=3))
+print(completion(rng.dirichlet(np.ones(20), 3), np.ones(3), X, n_steps=3))
 """
 
 

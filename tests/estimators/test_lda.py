@@ -22,7 +22,7 @@ from support.corpora import random_counts
 from support.unlabelled import ALL, fitted_bytes, quick
 from support.variants import slow_but
 from topoi import LDA, Corpus, CorpusError
-from topoi.chain.diagnostics import document_completion, unigram_completion
+from topoi.chain.diagnostics import completion, unigram_completion
 from topoi.chain.state import new_state
 
 N_WORDS = 200
@@ -267,7 +267,7 @@ def test_score_and_perplexity(counts):
     lda = LDA(5, n_sweeps=60, n_chains=3, random_state=0).fit(train)
     perplexity = lda.perplexity(test)
     assert lda.score(test) == pytest.approx(-np.log(perplexity), rel=1e-12)
-    assert perplexity == document_completion(lda.components_, lda.doc_topic_prior_, test).perplexity
+    assert perplexity == completion(lda.components_, lda.doc_topic_prior_, test).perplexity
     assert lda.perplexity(test) == perplexity
     assert lda.set_params(n_jobs=2).perplexity(test) == perplexity
     unigram = unigram_completion(train, test).perplexity

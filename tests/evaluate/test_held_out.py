@@ -205,7 +205,7 @@ def test_empty_documents():
 
 def test_completion_is_that_of_diagnostics():
     model, X = fitted(), random_counts(60, 300, 25, seed=2)
-    twin = diagnostics.document_completion(model.topic_word(), model.alpha, X, seed=3)
+    twin = diagnostics.completion(model.topic_word(), model.alpha, X, seed=3)
     found = document_completion(model, X, seed=3, n_jobs=2)
     assert found == HeldOut(-np.log(twin.perplexity), twin.perplexity, twin.n_scored)
     assert document_completion(model, X, seed=4) != found

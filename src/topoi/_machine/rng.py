@@ -31,7 +31,7 @@ INFER = 4  # topics of a new document
 CHAIN = 5  # seeds of several chains
 RESPONSE = 6  # auxiliary variables of the responses of a document
 WEIGHTS = 7  # weights of a task
-SPLIT = 101  # halves of test documents
+HALVES = 101  # halves of test documents
 LEFT_TO_RIGHT = 102  # topics of a test document, token by token
 
 

@@ -18,7 +18,7 @@ from scipy.special import gammaln
 
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
-from topoi._machine.rng import SPLIT, integer, seed_stream
+from topoi._machine.rng import HALVES, integer, seed_stream
 from topoi._machine.simd import LANES, pad, padded
 from topoi.chain.counts.spectra import Spectrum, above, word_spectrum
 from topoi.chain.state import State
@@ -158,7 +158,7 @@ def total_weight(theta: Any, phi: Any, row: Any, share: Any, lanes: Any) -> Any:
 
 
 @kernel
-def fold_in(rows: Any, times: Any, n: Any, phi: Any, alpha: Any, n_steps: Any, theta: Any) -> None:
+def find_theta(rows: Any, times: Any, n: Any, phi: Any, alpha: Any, n_steps: Any, theta: Any) -> None:
     """EM on the topic shares of one document with φ fixed; overwrites `theta`, whose padding is 0.
 
     Equivalent to ``r = theta * phi[rows]; theta = normalised(alpha + (times / r.sum(1)) @ r)``, `n_steps`
@@ -201,7 +201,7 @@ def complete_documents(
 ) -> Any:
     """Log probability of the second halves of documents first … last − 1, given the first; mutates nothing.
 
-    Equivalent to ``(times * np.log(phi[rows] @ theta)).sum()`` with `theta` from `fold_in`, summed over
+    Equivalent to ``(times * np.log(phi[rows] @ theta)).sum()`` with `theta` from `find_theta`, summed over
     documents.
     """
     width = alpha.shape[0]
@@ -212,10 +212,10 @@ def complete_documents(
         tokens = words[doc_ptr[d] : doc_ptr[d + 1]]
         seen = np.zeros(tokens.shape[0], np.bool_)
         rows, times = np.zeros(tokens.shape[0], np.int64), np.zeros(tokens.shape[0])
-        seed_stream(stream, seed, SPLIT, 0, d)
+        seed_stream(stream, seed, HALVES, 0, d)
         choose_half(seen, stream)
         n = count_half(tokens, seen, True, row_of, rows, times)
-        fold_in(rows, times, n, phi, alpha, n_steps, theta)
+        find_theta(rows, times, n, phi, alpha, n_steps, theta)
         n = count_half(tokens, seen, False, row_of, rows, times)
         for j in range(n):
             total = total_weight(theta, phi, rows[j], share, lanes)
@@ -225,7 +225,7 @@ def complete_documents(
     return score
 
 
-def document_completion(
+def completion(
     phi: ArrayLike,
     alpha: ArrayLike,
     X_test: Any,
@@ -295,7 +295,7 @@ def document_completion(
     return Completion(perplexity, n_scored, n_seen, n_all - corpus.n_tokens)
 
 
-def document_completion_perplexity(
+def completion_perplexity(
     phi: ArrayLike,
     alpha: ArrayLike,
     X_test: Any,
@@ -305,8 +305,8 @@ def document_completion_perplexity(
     known: ArrayLike | None = None,
     pool: Pool | None = None,
 ) -> float:
-    """The perplexity alone of `document_completion`."""
-    return document_completion(phi, alpha, X_test, known=known, n_steps=n_steps, seed=seed, pool=pool).perplexity
+    """The perplexity alone of `completion`."""
+    return completion(phi, alpha, X_test, known=known, n_steps=n_steps, seed=seed, pool=pool).perplexity
 
 
 def unigram_completion(X_train: Any, X_test: Any, *, seed: int = 0, pool: Pool | None = None) -> Completion:
@@ -316,9 +316,7 @@ def unigram_completion(X_train: Any, X_test: Any, *, seed: int = 0, pool: Pool |
     """
     train = X_train if isinstance(X_train, Corpus) else Corpus.from_counts(X_train)
     share = train.word_counts / train.n_tokens
-    return document_completion(
-        share[None, :], [1.0], X_test, known=train.word_counts > 0, n_steps=0, seed=seed, pool=pool
-    )
+    return completion(share[None, :], [1.0], X_test, known=train.word_counts > 0, n_steps=0, seed=seed, pool=pool)
 
 
 def _check_topics(phi: NDArray[Any], alpha: NDArray[np.float64]) -> None:

@@ -85,10 +85,10 @@ def explain(
 
 
 def _predicted(model: Any, corpus: Any) -> list[Any]:
-    from topoi.cli.predict import predictions
+    from topoi.cli.predict import prediction_columns
     from topoi.readers import Dataset
 
-    columns = predictions(model, Dataset(corpus), False, False, None)
+    columns = prediction_columns(model, Dataset(corpus), False, False, None)
     return [value.tolist() if hasattr(value, "tolist") else value for value in list(columns.values())[1]]
 
 

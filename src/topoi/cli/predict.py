@@ -50,7 +50,7 @@ def predict(
 
     separator = opened.reading.get("label_separator") or ";"
     with waiting("predicting …"):
-        columns = predictions(opened, data, proba, scores, interval)
+        columns = prediction_columns(opened, data, proba, scores, interval)
     write_table(columns, output, to, list_separator=separator)
 
 
@@ -74,7 +74,9 @@ def names_of(data: Dataset) -> dict[str, Any]:
     return {"document": list(range(len(data)))}
 
 
-def predictions(model: Model, data: Dataset, proba: bool, scores: bool, interval: float | None) -> dict[str, Any]:
+def prediction_columns(
+    model: Model, data: Dataset, proba: bool, scores: bool, interval: float | None
+) -> dict[str, Any]:
     """Predictions as the columns of a table."""
     import numpy as np
 

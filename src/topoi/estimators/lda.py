@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from topoi._disk.schema import WHOLE
-from topoi.chain.diagnostics import document_completion
+from topoi.chain.diagnostics import completion
 from topoi.chain.loop import Callback, Schedule
 from topoi.chain.priors.dirichlet import resolve_alpha, resolve_beta
 from topoi.corpus import Corpus
@@ -209,4 +209,4 @@ class LDA(TopicEstimator):
         check_is_fitted(self)
         corpus = self._corpus(X, reset=False, allow_empty=True)
         with self._pool() as pool:
-            return document_completion(self.components_, self.model_.alpha, corpus, pool=pool).perplexity
+            return completion(self.components_, self.model_.alpha, corpus, pool=pool).perplexity

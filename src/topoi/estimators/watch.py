@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.pool import Pool
-from topoi.chain.diagnostics import document_completion
+from topoi.chain.diagnostics import completion
 from topoi.chain.model import TopicModel
 from topoi.chain.samples import Watch
 from topoi.corpus import Corpus
@@ -25,7 +25,7 @@ NAMES = {"perplexity": "perplexity", "accuracy": "accuracy", "micro_f1": "micro-
 
 
 def watch_words(corpus: Corpus) -> Watch:
-    """Perplexity of one half of every document given the other (`diagnostics.document_completion`)."""
+    """Perplexity of one half of every document given the other (`diagnostics.completion`)."""
     # Only the words that occur, in their order: the same halves are scored, and a table of all words is never made.
     used, words = np.unique(corpus.words, return_inverse=True)
     small = Corpus(words.astype(np.int32), corpus.doc_ptr, max(len(used), 1))
@@ -33,7 +33,7 @@ def watch_words(corpus: Corpus) -> Watch:
     def score(model: TopicModel, weights: NDArray[np.float32], pool: Pool) -> float:
         if not len(used):
             return math.nan
-        return document_completion(model.word_probabilities(used).T, model.alpha, small, pool=pool).perplexity
+        return completion(model.word_probabilities(used).T, model.alpha, small, pool=pool).perplexity
 
     return Watch("perplexity", _key(corpus), score)
 

@@ -9,8 +9,8 @@ from topoi.evaluate.chains import chain_diagnostics
 from topoi.evaluate.classification import ClassificationScores, calibration_error, classification_scores
 from topoi.evaluate.coherence import c_v, npmi, u_mass
 from topoi.evaluate.held_out import HeldOut, document_completion, left_to_right, log_likelihoods
+from topoi.evaluate.measures import MEASURES, evaluate, score_predictions
 from topoi.evaluate.regression import RegressionScores, regression_scores
-from topoi.evaluate.report import MEASURES, evaluate, score_predictions
 from topoi.evaluate.topics import diversity, exclusivity, top_columns, topic_names, topic_shares
 
 __all__ = [

@@ -43,9 +43,7 @@ def document_completion(fitted: Any, X: Any, *, n_steps: int = 30, seed: int = 0
     check_whole("seed", seed, 0)
     check_whole("n_steps", n_steps, 0)
     with Pool(n_jobs) as pool:
-        found = diagnostics.document_completion(
-            model.topic_word(), model.alpha, corpus, n_steps=n_steps, seed=seed, pool=pool
-        )
+        found = diagnostics.completion(model.topic_word(), model.alpha, corpus, n_steps=n_steps, seed=seed, pool=pool)
     return HeldOut(-math.log(found.perplexity), found.perplexity, found.n_scored)
 
 

@@ -10,8 +10,8 @@ from topoi.chain.model import check_whole
 from topoi.errors import ParameterError
 from topoi.estimators.fitted import check_fitted
 from topoi.evaluate.classification import ClassificationScores, calibration_error, reliability
+from topoi.evaluate.measures import score_predictions
 from topoi.evaluate.regression import RegressionScores
-from topoi.evaluate.report import score_predictions
 from topoi.plot._figure import COLOURS, GREY, PALE, SMALL, bare, check_axes, name_width, new_axes, short
 
 FEW_LABELS = 20  # up to so many, counts are written into the cells

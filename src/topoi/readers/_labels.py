@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 NOT_KNOWN, SINGLE = -1, -2  # in place of the number of labels
 
 
-class Labels:
+class LabelColumn:
     """One label per document, several, or None where it is not known; a label is a str, an int or a bool."""
 
     def __init__(self, separator: str | None = None, none_is_known: bool = False) -> None:
@@ -70,7 +70,7 @@ class Labels:
         return labels
 
 
-class Targets:
+class NumberColumn:
     """One number per document, NaN where it is not known."""
 
     n_bytes = 0  # those of a number are part of its document's

@@ -19,7 +19,7 @@ from topoi.readers._counts import CountTokens, beside, check_unused, column_name
 from topoi.readers._dataset import Dataset
 from topoi.readers._faults import Faults, fault
 from topoi.readers._formats import Format, check_columns, choose_format
-from topoi.readers._labels import Labels, Targets, one_kind
+from topoi.readers._labels import LabelColumn, NumberColumn, one_kind
 from topoi.readers._limits import Limits
 from topoi.readers._memory import Memory
 from topoi.readers._request import Documents, Request
@@ -213,7 +213,7 @@ def _read_counts(
 def _dataset(
     request: Request,
     corpus: Corpus,
-    answers: Labels | Targets,
+    answers: LabelColumn | NumberColumn,
     ids: list[Any],
     kept: list[str],
     reread: Callable[[], Iterator[str]] | None,
@@ -230,8 +230,8 @@ def _dataset(
     )
 
 
-def _answers(request: Request, none_is_known: bool = False) -> Labels | Targets:
-    return Targets() if request.numeric else Labels(request.label_separator, none_is_known)
+def _answers(request: Request, none_is_known: bool = False) -> LabelColumn | NumberColumn:
+    return NumberColumn() if request.numeric else LabelColumn(request.label_separator, none_is_known)
 
 
 def _texts(documents: Callable[[Request], Documents], request: Request, before: Any) -> Iterator[str]:

@@ -21,7 +21,7 @@ from topoi.evaluate.topics import corpus_of, diversity, exclusivity, models_of, 
 
 
 @dataclass(frozen=True)
-class Task:
+class Evaluation:
     """What there is to evaluate."""
 
     fitted: Any
@@ -37,10 +37,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure: its values by name, why it does not apply to a task ("" if it does), and whether it is quick."""
+    """A measure: its values by name, why it does not apply ("" if it does), and whether it is quick."""
 
-    values: Callable[[Task], dict[str, Any]]
-    missing: Callable[[Task], str]
+    values: Callable[[Evaluation], dict[str, Any]]
+    missing: Callable[[Evaluation], str]
     quick: bool = True
 
 
@@ -61,74 +61,75 @@ def score_predictions(estimator: Any, X: Any, y: Any, *, level: float = 0.9) -> 
     return classification_scores(truth, predicted, estimator.predict_proba(corpus), labels=estimator.classes_)
 
 
-def _always(task: Task) -> str:
+def _always(given: Evaluation) -> str:
     return ""
 
 
-def _one_model(task: Task) -> str:
-    n = len(models_of(task.fitted))
+def _one_model(given: Evaluation) -> str:
+    n = len(models_of(given.fitted))
     return "" if n == 1 else f"the estimator has {n} topic models; ask estimators_[i]"
 
 
-def _texts(task: Task) -> str:
-    if task.documents is None:
+def _texts(given: Evaluation) -> str:
+    if given.documents is None:
         return "the order of the words is needed; give `documents`, lists of tokens (npmi and u_mass do without)"
-    return "" if models_of(task.fitted)[0].vocabulary is not None else "the model knows no words, only columns"
+    return "" if models_of(given.fitted)[0].vocabulary is not None else "the model knows no words, only columns"
 
 
-def _predicts(task: Task) -> str:
-    if isinstance(task.fitted, TopicModel) or task.fitted.target_.kind is None:
-        return f"{type(task.fitted).__name__} predicts nothing"
-    if task.y is None:
+def _predicts(given: Evaluation) -> str:
+    if isinstance(given.fitted, TopicModel) or given.fitted.target_.kind is None:
+        return f"{type(given.fitted).__name__} predicts nothing"
+    if given.y is None:
         return "the right labels or targets are needed; give `y`"
-    return "" if task.corpus.n_documents else "X has no documents to predict"
+    return "" if given.corpus.n_documents else "X has no documents to predict"
 
 
-def _has_chains(task: Task) -> str:
-    return "a TopicModel keeps no chains; give the estimator" if isinstance(task.fitted, TopicModel) else ""
+def _has_chains(given: Evaluation) -> str:
+    return "a TopicModel keeps no chains; give the estimator" if isinstance(given.fitted, TopicModel) else ""
 
 
-def _left_to_right(task: Task) -> dict[str, Any]:
-    found = left_to_right(task.fitted, task.corpus, seed=task.seed, n_jobs=task.n_jobs)
+def _left_to_right(given: Evaluation) -> dict[str, Any]:
+    found = left_to_right(given.fitted, given.corpus, seed=given.seed, n_jobs=given.n_jobs)
     return {"left_to_right_log_likelihood": found.log_likelihood, "left_to_right_perplexity": found.perplexity}
 
 
-def _completion(task: Task) -> dict[str, Any]:
-    found = document_completion(task.fitted, task.corpus, seed=task.seed, n_jobs=task.n_jobs)
+def _completion(given: Evaluation) -> dict[str, Any]:
+    found = document_completion(given.fitted, given.corpus, seed=given.seed, n_jobs=given.n_jobs)
     return {"log_likelihood": found.log_likelihood, "perplexity": found.perplexity}
 
 
-def _documents(task: Task) -> Sequence[Iterable[str]]:
-    assert task.documents is not None
-    return task.documents
+def _documents(given: Evaluation) -> Sequence[Iterable[str]]:
+    assert given.documents is not None
+    return given.documents
 
 
 MEASURES: dict[str, Measure] = {
     "document_completion": Measure(_completion, _one_model),
     "left_to_right": Measure(_left_to_right, _one_model, quick=False),
     "u_mass": Measure(
-        lambda task: {"u_mass": mean_coherence(u_mass(top_columns(task.fitted, task.n_words), task.reference))}, _always
+        lambda given: {"u_mass": mean_coherence(u_mass(top_columns(given.fitted, given.n_words), given.reference))},
+        _always,
     ),
     "npmi": Measure(
-        lambda task: {"npmi": mean_coherence(npmi(top_columns(task.fitted, task.n_words), task.reference))}, _always
+        lambda given: {"npmi": mean_coherence(npmi(top_columns(given.fitted, given.n_words), given.reference))}, _always
     ),
     "c_npmi": Measure(
-        lambda task: {
-            "c_npmi": mean_coherence(npmi(topic_names(task.fitted, task.n_words), _documents(task), window=10))
+        lambda given: {
+            "c_npmi": mean_coherence(npmi(topic_names(given.fitted, given.n_words), _documents(given), window=10))
         },
         _texts,
     ),
     "c_v": Measure(
-        lambda task: {"c_v": mean_coherence(c_v(topic_names(task.fitted, task.n_words), _documents(task)))}, _texts
+        lambda given: {"c_v": mean_coherence(c_v(topic_names(given.fitted, given.n_words), _documents(given)))}, _texts
     ),
-    "diversity": Measure(lambda task: {"diversity": diversity(task.fitted)}, _always),
+    "diversity": Measure(lambda given: {"diversity": diversity(given.fitted)}, _always),
     "exclusivity": Measure(
-        lambda task: {"exclusivity": mean_coherence(exclusivity(task.fitted, task.n_words))}, _always
+        lambda given: {"exclusivity": mean_coherence(exclusivity(given.fitted, given.n_words))}, _always
     ),
     "predictions": Measure(
-        lambda task: score_predictions(task.fitted, task.corpus, task.y, level=task.level).as_dict(), _predicts
+        lambda given: score_predictions(given.fitted, given.corpus, given.y, level=given.level).as_dict(), _predicts
     ),
-    "chains": Measure(lambda task: dict(chain_diagnostics(task.fitted)), _has_chains),
+    "chains": Measure(lambda given: dict(chain_diagnostics(given.fitted)), _has_chains),
 }
 
 
@@ -169,18 +170,18 @@ def evaluate(
     check_whole("seed", seed, 0)
     corpus = corpus_of(estimator, X)
     counted = corpus if reference is None else corpus_of(estimator, reference)
-    task = Task(estimator, corpus, counted, y, documents, n_words, level, seed, n_jobs)
+    given = Evaluation(estimator, corpus, counted, y, documents, n_words, level, seed, n_jobs)
     everything = [name for name, measure in MEASURES.items() if measure.quick or measures == "all"]
     if measures is None or measures == "all":
-        chosen = [name for name in everything if not MEASURES[name].missing(task)]
+        chosen = [name for name in everything if not MEASURES[name].missing(given)]
     else:
         chosen = [measures] if isinstance(measures, str) else list(measures)
         for name in chosen:
             if name not in MEASURES:
                 raise ParameterError("measures", f"has {name!r}; there are {', '.join(MEASURES)}, and 'all'")
-            if why := MEASURES[name].missing(task):
+            if why := MEASURES[name].missing(given):
                 raise ParameterError("measures", f"{name}: {why}")
     out: dict[str, Any] = {}
     for name in chosen:
-        out |= MEASURES[name].values(task)
+        out |= MEASURES[name].values(given)
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in out.items()}
