@@ -20,6 +20,7 @@ from topoi.chain.diagnostics import choose_half
 from topoi.chain.loop import Rules, Schedule, run
 from topoi.chain.model import TopicModel
 from topoi.chain.plan import make_plan
+from topoi.chain.priors import fixed_priors
 from topoi.corpus import Corpus
 from topoi.predict.fold_in import infer
 
@@ -113,7 +114,7 @@ def as_topoi(theirs: Any, n_words: int) -> TopicModel:
     for k in range(theirs.k):
         counts[words, k] = np.rint(np.asarray(theirs.get_topic_word_dist(k, normalize=False)) - beta)
     rows = sparse.csr_array(counts)
-    return TopicModel(rows, rows, 1, np.full(theirs.k, alpha), beta)
+    return TopicModel(rows, rows, 1, fixed_priors(np.full(theirs.k, alpha), beta))
 
 
 def topoi_fold(model: TopicModel, method: str = "gibbs") -> Fold:

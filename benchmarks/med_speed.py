@@ -15,6 +15,7 @@ from benchmarks.labelled import newsgroups
 from benchmarks.slda import signs, slda_accuracy, slda_model, slda_train
 from topoi import MedLDAClassifier
 from topoi._machine.pool import Pool
+from topoi.chain.priors import fixed_priors
 from topoi.chain.responses import RESPONSES
 from topoi.chain.responses.supervision import new_supervision
 from topoi.chain.samplers import SAMPLERS
@@ -76,7 +77,7 @@ def corpus() -> Corpus:
 
 def supervised(n_topics: int, part: int, n_gibbs: int, seed: int = 0) -> State:
     """A state with 20 hinge tasks, c = 1.6, ℓ = 64, α = 6.4/K, β = 0.01."""
-    state = new_state(corpus(), np.full(n_topics, 6.4 / n_topics), 0.01, seed)
+    state = new_state(corpus(), fixed_priors(np.full(n_topics, 6.4 / n_topics), 0.01), seed)
     response = RESPONSES["hinge"](cost=1.6, margin=64.0)
     state.supervision = new_supervision(response, signs(newsgroups().y), n_topics, n_gibbs=n_gibbs, part=part)
     state.supervision.refresh(state, Pool(1))

@@ -12,6 +12,7 @@ from benchmarks.harness import Recorder
 from topoi.chain.loop import Progress, Rules, Schedule, run
 from topoi.chain.model import TopicModel, sample_counts
 from topoi.chain.plan import make_plan
+from topoi.chain.priors import fixed_priors
 from topoi.chain.state import State, new_state
 from topoi.corpus import Corpus
 
@@ -21,13 +22,13 @@ WARM_UP_DOCUMENTS = 200
 def start(corpus: Corpus, n_topics: int, seed: int) -> State:
     """A fresh state with the priors of the comparison."""
     alpha, beta = priors(n_topics)
-    return new_state(corpus, np.full(n_topics, alpha), beta, seed)
+    return new_state(corpus, fixed_priors(np.full(n_topics, alpha), beta), seed)
 
 
 def last_model(state: State) -> TopicModel:
     """The state's only sample as a model."""
     counts = sample_counts(state)
-    return TopicModel(counts, counts, 1, state.alpha, state.beta)
+    return TopicModel(counts, counts, 1, fixed_priors(state.alpha, state.beta))
 
 
 def small_corpus(problem: Problem) -> Corpus:

@@ -115,11 +115,12 @@ def _timed(work: Callable[[], object], before: Callable[[], object] = lambda: No
 
 def sweep(name: str) -> dict[str, float]:
     """A sweep of a sampler with 600 topics, settled a little."""
+    from topoi.chain.priors import fixed_priors
     from topoi.chain.samplers import SAMPLERS as KINDS
     from topoi.chain.state import new_state
     from topoi.corpus import Corpus
 
-    state = new_state(Corpus.from_counts(counts()), np.full(600, 0.05), 0.01, 1)
+    state = new_state(Corpus.from_counts(counts()), fixed_priors(np.full(600, 0.05), 0.01), 1)
     for _ in range(5):
         KINDS["delayed"](state).sweep()
     sampler = KINDS[name](state)

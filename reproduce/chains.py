@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.harness import Stopwatch
 from reproduce.scalar_dense import ScalarDense
+from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS, Sampler
 from topoi.chain.state import State, new_state
 from topoi.corpus import Corpus
@@ -20,7 +21,7 @@ def begun(corpus: Corpus, n_topics: int, alpha: float, beta: float, seed: int, b
 
     The second half is exact: `delayed` alone leaves documents with too few topics (see bias_corpus).
     """
-    state = new_state(corpus, np.full(n_topics, alpha), beta, seed)
+    state = new_state(corpus, fixed_priors(np.full(n_topics, alpha), beta), seed)
     sweeps(state, "delayed", burn_in)
     sweeps(state, "sparse", burn_in)
     return state
@@ -41,7 +42,7 @@ def sweeps(state: State, name: str, n: int) -> None:
 def compiled(name: str, **options: Any) -> None:
     """Have a sampler's kernels compiled, or read from the cache, so that no one's time is spent on it."""
     corpus = Corpus.from_counts(np.ones((2, 3), np.int64))
-    sampler = ALL[name](new_state(corpus, np.full(4, 0.1), 0.01, 0), **options)
+    sampler = ALL[name](new_state(corpus, fixed_priors(np.full(4, 0.1), 0.01), 0), **options)
     for _ in range(2):
         sampler.sweep()
 

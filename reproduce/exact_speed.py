@@ -17,6 +17,7 @@ from reproduce.drawing import curves, legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.table import Row, Table
 from topoi._machine.pool import Pool
+from topoi.chain.priors import fixed_priors
 from topoi.chain.responses import RESPONSES
 from topoi.chain.responses.supervision import new_supervision
 from topoi.chain.samplers import SAMPLERS
@@ -43,7 +44,7 @@ def measure(quick: bool, seed: int) -> list[Row]:
 
 def begun(data: Labelled, n_topics: int, labelled: bool, seed: int) -> State:
     """A state after some sweeps of `delayed`; the settings of the supervised benchmarks."""
-    state = new_state(Corpus.from_counts(data.X), np.full(n_topics, 6.4 / n_topics), 0.01, seed)
+    state = new_state(Corpus.from_counts(data.X), fixed_priors(np.full(n_topics, 6.4 / n_topics), 0.01), seed)
     if labelled:
         response = RESPONSES["hinge"](cost=1.6, margin=64.0)
         state.supervision = new_supervision(response, signs(data.y), n_topics, n_gibbs=2, part=8)

@@ -18,6 +18,7 @@ from reproduce.harness import Figure, Verdict
 from reproduce.speedups import BETA, STAND_IN
 from reproduce.table import Row, Table
 from topoi.chain.diagnostics import document_completion
+from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers.fast import bound_and_refine
 from topoi.chain.state import State, new_state, topic_counts
 from topoi.corpus import Corpus
@@ -99,7 +100,7 @@ def perplexity(name: str, seed: int, size: dict[str, int]) -> float:
     matrix = sample_rows(counts("nips"), size["documents"])
     train, test = matrix[: -len(matrix.indptr) // 4], matrix[-len(matrix.indptr) // 4 :]
     words = np.unique(train.indices)
-    state = new_state(Corpus.from_counts(train[:, words]), np.full(TOPICS, 2 / TOPICS), BETA, seed)
+    state = new_state(Corpus.from_counts(train[:, words]), fixed_priors(np.full(TOPICS, 2 / TOPICS), BETA), seed)
     sweeps(state, name, size["sweeps"])
     held_out = Corpus.from_counts(test[:, words], allow_empty=True)
     return document_completion(last_model(state).topic_word(), state.alpha, held_out).perplexity

@@ -15,6 +15,7 @@ from reproduce.harness import Figure, Verdict
 from reproduce.table import Row, Table
 from reproduce.urns import ALPHA, BETA, DENSE, METHODS, OPPONENT, STAND_IN, URN
 from topoi.chain.diagnostics import log_joint
+from topoi.chain.priors import fixed_priors
 from topoi.chain.state import new_state
 from topoi.corpus import Corpus
 
@@ -33,7 +34,7 @@ def trace(documents: Corpus, n_topics: int, method: str, n_sweeps: int, seed: in
     """CPU seconds and log joint per token along a chain from random topics."""
     name, options = METHODS[method]
     compiled(name, **options)
-    state = new_state(documents, np.full(n_topics, ALPHA), BETA, seed)
+    state = new_state(documents, fixed_priors(np.full(n_topics, ALPHA), BETA), seed)
     rows: list[Row] = []
     watch = Stopwatch()
     with watch:

@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from topoi.chain.diagnostics import log_joint
+from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import State, new_state
 from topoi.corpus import Corpus
@@ -41,7 +42,7 @@ def settle(advance: Callable[[int], float], window: int, longest: int) -> tuple[
 
 def ours(name: str, corpus: Corpus, alpha: np.ndarray, seed: int) -> Callable[[int], float]:
     """A chain of ours, from random topics."""
-    state = new_state(corpus, alpha, BETA, seed)
+    state = new_state(corpus, fixed_priors(alpha, BETA), seed)
     sampler = SAMPLERS[name](state)
 
     def advance(n: int) -> float:
@@ -68,7 +69,7 @@ def tomotopys(corpus: Corpus, alpha: np.ndarray, seed: int) -> Callable[[int], f
         for d, document in zip(filled, model.docs, strict=True):
             # tomotopy keeps the words in the order given, which is ours.
             z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]] = document.topics
-        return log_joint(State(corpus, alpha, BETA, z, 0)) / corpus.n_tokens
+        return log_joint(State(corpus, fixed_priors(alpha, BETA), z, 0)) / corpus.n_tokens
 
     return advance
 

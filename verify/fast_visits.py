@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import new_state
 from topoi.corpus import Corpus
@@ -31,7 +32,7 @@ def main() -> None:
     print(f"{corpus}, Σα = {args.alpha_sum:g}, β = 0.01, seed {args.seed}\n")
     print("| K | topics visited per token | share |\n|--:|--:|--:|", flush=True)
     for n_topics in args.topics:
-        state = new_state(corpus, np.full(n_topics, args.alpha_sum / n_topics), 0.01, args.seed)
+        state = new_state(corpus, fixed_priors(np.full(n_topics, args.alpha_sum / n_topics), 0.01), args.seed)
         for name, n_sweeps in (("delayed", 100), ("sparse", 20)):
             sampler = SAMPLERS[name](state)
             for _ in range(n_sweeps):

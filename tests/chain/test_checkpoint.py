@@ -237,13 +237,21 @@ def test_damaged_checkpoint(damage, killed, data, tmp_path):
     assert answers(model, data.X) == answers(LDA(**QUICK).fit(data.X), data.X)
 
 
+def priors_of(point, name, factor):
+    return {"priors": {**point.priors, name: factor * point.priors[name]}}
+
+
 LIES = {
     "a topic that there is not": lambda point: {"z": np.full_like(point.z, 3)},
     "too few tokens": lambda point: {"z": point.z[:-1]},
     "topics of another type": lambda point: {"z": point.z.astype(np.uint32)},
-    "a negative prior": lambda point: {"alpha": -point.alpha},
-    "a prior of another length": lambda point: {"alpha": point.alpha[:-1]},
-    "no β": lambda point: {"beta": 0.0},
+    "a negative prior": lambda point: priors_of(point, "topics.alpha", -1.0),
+    "a prior of another length": lambda point: {
+        "priors": {**point.priors, "topics.alpha": point.priors["topics.alpha"][:-1]}
+    },
+    "no β": lambda point: priors_of(point, "words.beta", 0.0),
+    "no prior": lambda point: {"priors": {}},
+    "a prior that there is not": lambda point: {"priors": {**point.priors, "words.gamma": np.ones(1)}},
     "a negative sweep": lambda point: {"sweep": -1},
     "counts of another shape": lambda point: {"counts": point.counts[:-1]},
     "shares of another shape": lambda point: {"shares": point.shares[:-1]},

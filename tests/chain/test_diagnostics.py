@@ -23,6 +23,7 @@ from topoi.chain.diagnostics import (
     rhat_ess,
     unigram_completion,
 )
+from topoi.chain.priors import fixed_priors
 from topoi.chain.state import State, document_counts, new_state, topic_counts
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
@@ -39,15 +40,14 @@ def random_counts(n_documents, n_words, length, seed):
     return X
 
 
-def random_state(seed, n_topics=5, with_base=False, shape=(30, 12, 20), alpha=None):
+def random_state(seed, n_topics=5, with_base=False, shape=(30, 12, 20), alpha=None, beta=None):
     rng = np.random.default_rng(seed)
     X = random_counts(*shape, seed)
     corpus = Corpus.from_counts(X)
     alpha = rng.gamma(0.5, 1.0, n_topics) + 1e-3 if alpha is None else alpha
-    state = new_state(corpus, alpha, float(rng.gamma(0.5, 0.5) + 1e-3), seed)
-    if with_base:
-        state.base = rng.poisson(2.0, (corpus.n_words, n_topics)).astype(np.float32)
-    return state
+    beta = float(rng.gamma(0.5, 0.5) + 1e-3) if beta is None else beta
+    base = rng.poisson(2.0, (corpus.n_words, n_topics)) if with_base else None
+    return new_state(corpus, fixed_priors(alpha, beta, base), seed)
 
 
 def slow_log_joint(state: State):
@@ -55,7 +55,7 @@ def slow_log_joint(state: State):
     alpha, beta = state.alpha, state.beta
     n_dk = document_counts(state)
     n_wk, n_k = topic_counts(state)
-    base = np.zeros(n_wk.shape) if state.base is None else state.base.astype(np.float64)
+    base = state.base_table.astype(np.float64) if len(state.base_table) else np.zeros(n_wk.shape)
     smooth = base.sum(0) + beta * len(n_wk)
     documents = (gammaln(n_dk + alpha) - gammaln(alpha)).sum()
     documents += (gammaln(alpha.sum()) - gammaln(n_dk.sum(1) + alpha.sum())).sum()
@@ -79,8 +79,7 @@ def test_log_joint_with_many_topics():
 
 @pytest.mark.parametrize("alpha", [1e-10, 1e10])
 def test_log_joint_with_extreme_priors(alpha):
-    state = random_state(2, alpha=np.full(5, alpha))
-    state.beta = alpha
+    state = random_state(2, alpha=np.full(5, alpha), beta=alpha)
     got = log_joint(state)
     # At 1e10 lnΓ itself is what loses digits: lnΓ(5e10) ≈ 1e12, and the definition takes differences of such.
     assert got == pytest.approx(slow_log_joint(state), rel=1e-11 if alpha < 1 else 1e-3)
@@ -91,7 +90,7 @@ def test_log_joint_with_extreme_priors(alpha):
 
 def test_log_joint_of_no_tokens_is_zero():
     corpus = Corpus.from_counts(np.zeros((3, 4), int), allow_empty=True)
-    assert log_joint(new_state(corpus, np.ones(3), 0.1, 0)) == 0.0
+    assert log_joint(new_state(corpus, fixed_priors(np.ones(3), 0.1), 0)) == 0.0
 
 
 @pytest.mark.parametrize("with_base", [False, True])
@@ -261,12 +260,17 @@ COMPILED_OR_NOT = """
 import numpy as np
 from topoi.corpus import Corpus
 from topoi.chain.diagnostics import completion, log_joint
-from topoi.chain.priors.dirichlet import learn_alpha, learn_beta
+from topoi.chain.engines.local import Local
+from topoi.chain.priors import LearnedAlpha, LearnedBeta, Priors
 from topoi.chain.state import new_state
+from topoi._machine.pool import Pool
 rng = np.random.default_rng(0)
 X = rng.poisson(0.8, (30, 20))
-state = new_state(Corpus.from_counts(X), np.linspace(0.1, 1, 4), 0.1, 0)
-print(log_joint(state), learn_alpha(state).tolist(), learn_beta(state))
+state = new_state(Corpus.from_counts(X), Priors(LearnedAlpha(np.linspace(0.1, 1, 4)), LearnedBeta(0.1)), 0)
+print(log_joint(state))
+state.sweep = 10
+Local(state, Pool(1)).update_priors()
+print(state.alpha.tolist(), state.beta)
 print(completion(rng.dirichlet(np.ones(20), 3), np.ones(3), X, n_steps=3))
 """
 

@@ -14,6 +14,7 @@ from support.corpora import random_counts
 from topoi import LDA, Corpus, TopicModel, TopoiError
 from topoi._disk.store import ModelError
 from topoi.chain.model import sample_counts
+from topoi.chain.priors import fixed_priors
 from topoi.chain.state import new_state, topic_counts
 
 WORDS = [f"wört {w}\n" for w in range(30)]
@@ -56,7 +57,7 @@ def test_sample_counts_are_the_counts_of_the_state(with_base, n_topics):
     rng = np.random.default_rng(0)
     corpus = Corpus.from_counts(random_counts(30, 12, 20, seed=1))
     base = rng.poisson(0.3, (12, n_topics)) if with_base else None
-    state = new_state(corpus, np.full(n_topics, 0.1), 0.1, 5, base)
+    state = new_state(corpus, fixed_priors(np.full(n_topics, 0.1), 0.1, base), 5)
     counts = sample_counts(state)
     assert isinstance(counts, sparse.csr_array)
     assert counts.has_canonical_format
@@ -89,7 +90,7 @@ def test_top_words(model):
             expected = [WORDS[w] for w in order if dense[w, k] > 0]
             assert words == expected[:n]
     assert model.top_words() == model.top_words(10)
-    bare = TopicModel(model.counts, model.last_counts, 3, model.alpha, model.beta)
+    bare = TopicModel(model.counts, model.last_counts, 3, model.priors)
     assert bare.top_words(2)[0] == [str(WORDS.index(w)) for w in model.top_words(2)[0]]
 
 
@@ -99,7 +100,7 @@ def test_save_and_load(model, file):
     assert loaded.topic_word().tobytes() == model.topic_word().tobytes()
     assert loaded.top_words() == model.top_words()
     assert_same(TopicModel.load(str(file)), model)
-    bare = TopicModel(model.counts, model.last_counts, 3, model.alpha, model.beta)
+    bare = TopicModel(model.counts, model.last_counts, 3, model.priors)
     bare.save(file)  # replaces
     assert_same(TopicModel.load(file), bare)
 
@@ -112,7 +113,7 @@ def test_equal_models_are_equal_files(model, file, tmp_path):
 def test_large_indices_come_back(model, tmp_path):
     wide = model.counts.copy()
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    other = TopicModel(wide, model.last_counts, 3, model.alpha, model.beta, model.vocabulary)
+    other = TopicModel(wide, model.last_counts, 3, model.priors, model.vocabulary)
     other.save(tmp_path / "model")
     np.testing.assert_array_equal(TopicModel.load(tmp_path / "model").counts.toarray(), wide.toarray())
 
@@ -120,7 +121,7 @@ def test_large_indices_come_back(model, tmp_path):
 def test_nothing_in_the_file_could_run(file):
     """safetensors and JSON: other tools can read the arrays."""
     arrays = load_file(file)
-    assert {"alpha", "counts.data", "last_counts.indptr"} <= set(arrays)
+    assert {"priors.topics.alpha", "counts.data", "last_counts.indptr"} <= set(arrays)
     (length,) = struct.unpack("<Q", file.read_bytes()[:8])
     header = json.loads(file.read_bytes()[8 : 8 + length])
     assert json.loads(header["__metadata__"]["topoi"])["format"] == "topoi"

@@ -19,6 +19,7 @@ from topoi._machine.pool import Pool
 from topoi.chain.diagnostics import log_joint
 from topoi.chain.loop import Rules, Schedule, run
 from topoi.chain.plan import Plan, make_plan
+from topoi.chain.priors import FixedAlpha, FixedBeta, LearnedAlpha, LearnedBeta, Priors, fixed_priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import document_counts, new_state, real_dtype, real_of_documents, topic_counts
 
@@ -29,7 +30,7 @@ def corpus():
 
 
 def fresh(corpus, seed=1, n_topics=5):
-    return new_state(corpus, np.linspace(0.1, 0.5, n_topics), 0.05, seed)
+    return new_state(corpus, fixed_priors(np.linspace(0.1, 0.5, n_topics), 0.05), seed)
 
 
 class Record:
@@ -376,9 +377,9 @@ def test_asymmetric_alpha_is_recovered(name):
     """From the true topics on, so that only α is in question: a chain may miss rare topics, whatever α is."""
     alpha = np.array([1.2, 0.5, 0.2, 0.08])
     corpus, z = drawn_from(alpha, 0.05, 300, 100, 50, seed=1)
-    state = new_state(corpus, np.full(4, 0.3), 0.05, 0)
+    state = new_state(corpus, Priors(LearnedAlpha(np.full(4, 0.3)), FixedBeta(0.05)), 0)
     state.z[:] = z
-    found = run(state, Plan(name, name), Schedule(60, 1), Rules(learn_alpha=True))
+    found = run(state, Plan(name, name), Schedule(60, 1))
     # 300 documents tell each α to some 10 %, that of the rarest topic to 15 %.
     np.testing.assert_allclose(found.state.alpha, alpha, rtol=0.4)
     assert (np.diff(found.state.alpha) < 0).all()
@@ -399,9 +400,9 @@ def test_learned_alpha_of_an_estimator():
 
 def test_beta_is_recovered():
     corpus, z = drawn_from(np.full(4, 0.2), 0.3, 300, 100, 50, seed=2)
-    state = new_state(corpus, np.full(4, 0.2), 0.01, 0)
+    state = new_state(corpus, Priors(FixedAlpha(np.full(4, 0.2)), LearnedBeta(0.01)), 0)
     state.z[:] = z
-    found = run(state, Plan("collapsed", "collapsed"), Schedule(60, 1), Rules(learn_beta=True))
+    found = run(state, Plan("collapsed", "collapsed"), Schedule(60, 1))
     assert 0.22 < found.state.beta < 0.4
     lda = LDA(4, topic_word_prior="learn", n_sweeps=80, random_state=0).fit(corpus)
     assert 0.2 < lda.topic_word_prior_ < 0.5
@@ -410,13 +411,19 @@ def test_beta_is_recovered():
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLERS))
-def test_every_sampler_hears_of_learned_priors(name, corpus):
+def test_every_sampler_hears_of_learned_priors(name, corpus, monkeypatch):
     """A sampler that runs on after the priors change goes on as one made anew with them."""
-    rules = Rules(learn_alpha=True, learn_beta=True, learn_every=3, evaluate_every=3)
-    found = run(fresh(corpus), Plan(name, name), Schedule(5, 1), rules)
-    half = run(fresh(corpus), Plan(name, name), Schedule(3, 1), rules)
-    assert not np.allclose(half.state.alpha, fresh(corpus).alpha)
-    assert half.state.beta != fresh(corpus).beta
+    for kind in (LearnedAlpha, LearnedBeta):
+        monkeypatch.setattr(kind, "every", 3)
+    first = fresh(corpus)
+
+    def learned():
+        return new_state(corpus, Priors(LearnedAlpha(first.alpha), LearnedBeta(first.beta)), first.seed)
+
+    found = run(learned(), Plan(name, name), Schedule(5, 1), Rules(evaluate_every=3))
+    half = run(learned(), Plan(name, name), Schedule(3, 1), Rules(evaluate_every=3))
+    assert not np.allclose(half.state.alpha, first.alpha)
+    assert half.state.beta != first.beta
     again = SAMPLERS[name](half.state)
     for _ in range(2):
         again.sweep()

@@ -318,9 +318,9 @@ def test_partial_fit_does_not_remember_an_earlier_fit(few):
 def test_batches_have_streams_of_their_own(few, monkeypatch):
     seeds = []
 
-    def note(corpus, alpha, beta, seed, base=None):
+    def note(corpus, priors, seed):
         seeds.append(seed)
-        return new_state(corpus, alpha, beta, seed, base)
+        return new_state(corpus, priors, seed)
 
     monkeypatch.setattr(topoi.estimators.base, "new_state", note)
     quick(n_chains=2).fit(few).partial_fit(few[:6]).partial_fit(few[:6])

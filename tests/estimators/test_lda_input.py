@@ -13,6 +13,7 @@ import topoi.estimators.lda
 from support.corpora import random_counts
 from support.unlabelled import ALL, fitted_bytes, quick
 from topoi import Corpus, CorpusError, ParameterError
+from topoi.chain.priors import fixed_priors
 from topoi.chain.state import new_state, topic_dtype
 
 
@@ -279,7 +280,7 @@ def test_memory_per_token(few):
     for n_topics, size in [(1, 2), (2**16, 2), (2**16 + 1, 4)]:
         assert np.dtype(topic_dtype(n_topics)).itemsize == size
         corpus = Corpus.from_counts(few)
-        states[n_topics] = new_state(corpus, np.full(n_topics, 0.01), 0.01, 0)
+        states[n_topics] = new_state(corpus, fixed_priors(np.full(n_topics, 0.01), 0.01), 0)
         assert states[n_topics].corpus.words.nbytes + states[n_topics].z.nbytes == (4 + size) * corpus.n_tokens
         assert states[n_topics].z.max() < n_topics
     assert states[2**16].z.dtype == np.uint16

@@ -13,6 +13,7 @@ from support.variants import slow_but
 from topoi import Corpus, MedLDARegressor, ParameterError
 from topoi.chain.loop import Schedule, run
 from topoi.chain.plan import Plan
+from topoi.chain.priors import fixed_priors
 from topoi.chain.state import new_state
 from topoi.predict.intervals import Noise, _some_of_each, _without, spaced
 
@@ -283,7 +284,7 @@ def test_documents_of_every_output_are_measured():
 def test_words_of_measured_documents_are_taken_out(train):
     """What is left are the counts of the other documents' tokens."""
     corpus = Corpus.from_counts(train.X)
-    state = new_state(corpus, np.full(4, 0.1), 0.01, 3)
+    state = new_state(corpus, fixed_priors(np.full(4, 0.1), 0.01), 3)
     out = np.array([0, 7, 199])
     found = run(state, Plan("delayed", "delayed"), Schedule(2, 1))
     left = _without(found, corpus, out).counts.toarray()

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from topoi import LDA, Corpus, CorpusError, MedLDAClassifier, ParameterError, TopicModel
+from topoi.chain.priors import fixed_priors
 from topoi.evaluate import c_v, diversity, exclusivity, npmi, top_columns, topic_names, topic_shares, u_mass
 from topoi.evaluate.cooccurrence import together_in_windows
 
@@ -174,7 +175,7 @@ def test_bad_input():
 # Three topics over five words; the last has no tokens.
 COUNTS = np.array([[8, 0, 0], [4, 4, 0], [0, 2, 0], [1, 1, 0], [0, 0, 0]])
 MODEL = TopicModel(
-    sparse.csr_array(2 * COUNTS), sparse.csr_array(COUNTS), 2, np.full(3, 0.1), 0.01,
+    sparse.csr_array(2 * COUNTS), sparse.csr_array(COUNTS), 2, fixed_priors(np.full(3, 0.1), 0.01),
     np.array(["a", "b", "c", "d", "e"], dtype=object),
 )  # fmt: skip
 
@@ -189,7 +190,7 @@ def test_diversity_by_hand():
     assert diversity(MODEL, 1) == 1.0
     assert diversity(MODEL, 2) == 3 / 4
     assert diversity(MODEL) == 4 / 6
-    nothing = TopicModel(*(sparse.csr_array((5, 2), dtype=np.int64),) * 2, 1, np.full(2, 0.1), 0.01)
+    nothing = TopicModel(*(sparse.csr_array((5, 2), dtype=np.int64),) * 2, 1, fixed_priors(np.full(2, 0.1), 0.01))
     assert np.isnan(diversity(nothing))
     assert np.isnan(exclusivity(nothing)).all()
 

@@ -19,6 +19,7 @@ from topoi._machine.pool import Pool
 from topoi._machine.rng import LEFT_TO_RIGHT, new_stream
 from topoi._machine.simd import padded
 from topoi.chain import diagnostics
+from topoi.chain.priors import fixed_priors
 from topoi.evaluate import HeldOut, document_completion, left_to_right, log_likelihoods
 from topoi.evaluate._particles import log_documents, read_document
 
@@ -145,7 +146,7 @@ def test_more_particles_less_noise():
 def fitted(n_topics=4, seed=0, n_words=300):
     rng = np.random.default_rng(seed)
     counts = sparse.csr_array(rng.poisson(rng.gamma(0.2, 5.0, (n_words, n_topics))))
-    return TopicModel(counts, counts, 1, np.full(n_topics, 0.2), 0.05)
+    return TopicModel(counts, counts, 1, fixed_priors(np.full(n_topics, 0.2), 0.05))
 
 
 @pytest.mark.parametrize("n_moves", [None, 3])

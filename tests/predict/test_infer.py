@@ -13,6 +13,7 @@ from support.corpora import random_counts
 from topoi import Corpus, ParameterError, TopicModel
 from topoi._machine.pool import Pool
 from topoi.chain.counts.theta import add_shares
+from topoi.chain.priors import fixed_priors
 from topoi.chain.state import document_counts, new_state
 from topoi.predict.fold_in import infer
 
@@ -22,7 +23,7 @@ def make_model(n_words=300, n_topics=6, seed=0, n_samples=3, alpha=None):
     last = rng.poisson(rng.gamma(0.2, 5.0, (n_words, n_topics)))
     counts = n_samples * last + rng.poisson(0.5, last.shape)
     alpha = rng.gamma(1.0, 0.3, n_topics) + 0.05 if alpha is None else np.asarray(alpha, float)
-    return TopicModel(sparse.csr_array(counts), sparse.csr_array(last), n_samples, alpha, 0.05)
+    return TopicModel(sparse.csr_array(counts), sparse.csr_array(last), n_samples, fixed_priors(alpha, 0.05))
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +145,7 @@ def test_shares_of_a_state(n_jobs, counts):
     """θ = (n_dk + α_k)/(n_d + Σα), added to what is there."""
     corpus = Corpus.from_counts(counts)
     alpha = np.linspace(0.1, 0.9, 5)
-    state = new_state(corpus, alpha, 0.1, 0)
+    state = new_state(corpus, fixed_priors(alpha, 0.1), 0)
     expected = (document_counts(state) + alpha) / (counts.sum(1, keepdims=True) + alpha.sum())
     shares = np.ones((len(counts), 5), np.float32)
     with Pool(n_jobs) as pool:

@@ -12,6 +12,7 @@ from support.corpora import random_counts
 from topoi import LDA, MedLDAClassifier
 from topoi._machine.pool import Pool
 from topoi.chain.model import TopicModel
+from topoi.chain.priors import fixed_priors
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.predict.fold_in import infer
@@ -21,7 +22,7 @@ from topoi.predict.mean_field import expected_counts, settle_documents
 def model_of(n_topics=5, n_words=12, seed=3):
     rng = np.random.default_rng(seed)
     counts = sparse.csr_array(rng.poisson(rng.gamma(0.3, 10.0, (n_words, n_topics))))
-    return TopicModel(counts, counts, 1, np.linspace(0.1, 0.6, n_topics), 0.05, None)
+    return TopicModel(counts, counts, 1, fixed_priors(np.linspace(0.1, 0.6, n_topics), 0.05), None)
 
 
 def phi_of(model):

@@ -12,13 +12,14 @@ from reproduce.harness import figures
 from reproduce.scalar_dense import ScalarDense
 from reproduce.speedups import exponent
 from support.exact import REPEATED, chi_square, simulate
+from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import new_state
 
 
 @pytest.fixture
 def state(blocks_corpus):
-    state = new_state(blocks_corpus, np.full(12, 0.1), 0.05, seed=3)
+    state = new_state(blocks_corpus, fixed_priors(np.full(12, 0.1), 0.05), seed=3)
     sampler = SAMPLERS["collapsed"](state)
     for _ in range(20):
         sampler.sweep()

@@ -9,6 +9,7 @@ from scipy import stats
 
 from support.naive import Tiny
 from support.oracle import paths
+from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import State
 from topoi.corpus import Corpus
@@ -38,7 +39,7 @@ def state_class(kind):
 
 def state_of(kind, tiny, z, seed=0, real=np.float64):
     return state_class(kind)(
-        corpus_of(tiny), tiny.alpha.astype(float), tiny.beta, np.array(z, np.uint16), seed, 0, None, real
+        corpus_of(tiny), fixed_priors(tiny.alpha, tiny.beta), np.array(z, np.uint16), seed, real=real
     )
 
 
@@ -90,7 +91,7 @@ def simulate(tiny, name, n, seed, start=None, sweeps=1, **options):
     corpus = corpus_of(tiny)
     for r in range(n):
         z = np.array(tiny.states[start[r]], np.uint16)
-        state = State(corpus, tiny.alpha.astype(float), tiny.beta, z, seed, r * sweeps, None, np.float32)
+        state = State(corpus, fixed_priors(tiny.alpha, tiny.beta), z, seed, r * sweeps)
         sampler = SAMPLERS[name](state, **options)
         for _ in range(sweeps):
             sampler.sweep()
@@ -113,7 +114,7 @@ def chi_square(found, probability):
 def visit(name, z, seed, sweeps):
     """Share of the sweeps that a compiled chain spends in every state."""
     z = np.array(z, np.uint16)
-    state = State(corpus_of(REPEATED), REPEATED.alpha.astype(float), REPEATED.beta, z, seed)
+    state = State(corpus_of(REPEATED), fixed_priors(REPEATED.alpha.astype(float), REPEATED.beta), z, seed)
     sampler = SAMPLERS[name](state)
     visits = np.zeros(len(REPEATED.states))
     for _ in range(sweeps):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topoi.chain.diagnostics import log_joint
+from topoi.chain.priors import fixed_priors
 from topoi.chain.state import State
 from topoi.corpus import Corpus
 
@@ -36,7 +37,7 @@ def state_of(words, z, seed, sweep):
     start every sweep from a special order of the topics, which is not how the posterior orders them."""
     order = np.lexsort((words, DOCUMENT))
     corpus = Corpus(words[order].astype(np.int32), DOC_PTR, N_WORDS)
-    return State(corpus, ALPHA, BETA, z[order].astype(np.uint16), seed, sweep)
+    return State(corpus, fixed_priors(ALPHA, BETA), z[order].astype(np.uint16), seed, sweep)
 
 
 def functions(state):

@@ -17,6 +17,7 @@ from support.copies import interpreted
 from topoi._machine.pool import Pool
 from topoi._machine.rng import WEIGHTS, new_stream, normal
 from topoi._machine.simd import pad
+from topoi.chain.priors import fixed_priors
 from topoi.chain.state import new_state
 from topoi.corpus import Corpus
 
@@ -259,7 +260,7 @@ def small_problem(n_topics=4, n_documents=12, n_tasks=2, empty_topic=False, seed
     lengths[3] = 0
     ptr = np.concatenate(([0], np.cumsum(lengths)))
     corpus = Corpus(np.zeros(ptr[-1], np.int32), ptr, 2)
-    state = new_state(corpus, np.full(n_topics, 0.5), 0.1, seed)
+    state = new_state(corpus, fixed_priors(np.full(n_topics, 0.5), 0.1), seed)
     state.z[:] = rng.integers(0, n_topics - empty_topic, corpus.n_tokens)
     kappa = rng.normal(0, 3, (n_documents, n_tasks)).astype(np.float32)
     omega = rng.gamma(1.0, 4.0, (n_documents, n_tasks)).astype(np.float32)

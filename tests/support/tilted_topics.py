@@ -15,6 +15,7 @@ from support.naive import NoTilt, Tiny
 from support.tilted_checks import dense_shares, draw, gaussian_of, integral_of
 from topoi._machine.pool import Pool
 from topoi._machine.rng import WEIGHTS, new_stream, normal
+from topoi.chain.priors import fixed_priors
 from topoi.chain.responses import RESPONSES
 from topoi.chain.responses.supervision import new_supervision
 from topoi.chain.samplers._tilted import FLOOR, FLOOR_OF_PART
@@ -200,7 +201,8 @@ def tilted_maker(core, sampler, tiny, s, seed=3, base=None, option=None):
     def sampler_at(z):
         state = state_of(kind, tiny, z, seed)
         state.supervision = s
-        state.base = base
+        if base is not None:
+            state.base_table = np.ascontiguousarray(base, state.real)
         made = kind(state, **(option or {}))
         made.begin()
         return made
@@ -295,7 +297,7 @@ def supervised_state(corpus, loss, seed=3, part=8, n_gibbs=2, weight=None, n_top
     y[rng.random(y.shape) < 0.1] = np.nan
     y[::5] = np.nan
     response = RESPONSES[loss](**integral.settings[0])
-    state = new_state(corpus, np.linspace(0.05, 0.4, n_topics), 0.05, seed)
+    state = new_state(corpus, fixed_priors(np.linspace(0.05, 0.4, n_topics), 0.05), seed)
     weights = None if weight is None else np.full(y.shape, float(weight))
     state.supervision = new_supervision(response, y, n_topics, weights, n_gibbs=n_gibbs, part=part)
     with Pool(1) as pool:

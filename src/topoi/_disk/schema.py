@@ -53,6 +53,16 @@ def list_of(item: Field) -> Field:
     )
 
 
+def mapping_of(item: Field) -> Field:
+    """A mapping from texts to what the field says."""
+    return Field(
+        f"a mapping from texts, each value {item.name}",
+        lambda value: (
+            isinstance(value, dict) and all(isinstance(key, str) and item.holds(held) for key, held in value.items())
+        ),
+    )
+
+
 def optional(field: Field) -> Field:
     """None, or what the field says."""
     return Field(f"nothing or {field.name}", lambda value: value is None or field.holds(value))

@@ -48,11 +48,15 @@ class StoreError(TopoiError, TypeError):
 
 
 class Stored:
-    """How a class is written: what its fields may hold, the fields of an object, and an object from fields."""
+    """How a class is written: what its fields may hold, the fields of an object, and an object from fields.
 
-    def __init__(self, cls: type[Any], fields: Mapping[str, Field]) -> None:
+    `old` are fields that earlier versions wrote, for `make` to know what to do with.
+    """
+
+    def __init__(self, cls: type[Any], fields: Mapping[str, Field], old: Mapping[str, Field] | None = None) -> None:
         self.cls = cls
         self.fields = dict(fields)
+        self.old = dict(old or {})
 
     def values(self, thing: Any) -> dict[str, Any]:
         """The fields of an object."""
@@ -233,11 +237,12 @@ class _Reader:
         if stored is None:
             raise ModelError(f"holds a {what!r}, which is not expected there")
         fields = {name: self.value(field) for name, field in value["fields"].items()}
+        known = stored.fields | stored.old
         for name, field in fields.items():
-            if name not in stored.fields:
+            if name not in known:
                 raise ModelError(f"{what} has no field {name!r}")
-            if not stored.fields[name].holds(field):
-                raise ModelError(f"{what}.{name} is a {type(field).__name__}, not {stored.fields[name].name}")
+            if not known[name].holds(field):
+                raise ModelError(f"{what}.{name} is a {type(field).__name__}, not {known[name].name}")
         return stored.make(fields)
 
 

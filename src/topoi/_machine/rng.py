@@ -31,6 +31,8 @@ INFER = 4  # topics of a new document
 CHAIN = 5  # seeds of several chains
 RESPONSE = 6  # auxiliary variables of the responses of a document
 WEIGHTS = 7  # weights of a task
+TOPIC_PRIOR = 8  # the prior of the topics of a document
+WORD_PRIOR = 9  # the prior of the words of a topic
 HALVES = 101  # halves of test documents
 LEFT_TO_RIGHT = 102  # topics of a test document, token by token
 

@@ -1,6 +1,6 @@
 """Checkpoints: a run that was killed goes on where it was, and ends with the same bytes.
 
-A checkpoint holds what cannot be made again: the topics, the weights, the learned priors, and the sums over the samples
+A checkpoint holds what cannot be made again: the topics, the weights, the priors, and the sums over the samples
 kept so far. Counts, scores and auxiliary variables follow from them, and random numbers from the number of the sweep.
 A file is written whole or not at all; the last two are kept. One whose digest shows that it is damaged is passed over
 with a warning. One that is whole but cannot be used, say by this version of topoi, ends the fit with an error and stays
@@ -30,12 +30,13 @@ from scipy import sparse
 from topoi._disk import store, strict_json
 from topoi._disk.folders import make_folder, make_inside, remove_file, rename
 from topoi._disk.locks import locked
-from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, list_of, optional
+from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, list_of, mapping_of, optional
 from topoi._disk.store import ModelError, Stored, UnreadableError
 from topoi._disk.whole import write_whole
 from topoi.chain.model import check_whole
+from topoi.chain.priors import Priors
 from topoi.chain.samples import Samples, Trace
-from topoi.chain.state import State
+from topoi.chain.state import NO_BASE, State
 from topoi.errors import ParameterError, TopoiError
 
 KEPT = 2
@@ -113,8 +114,7 @@ class Point:
     fingerprint: str
     sweep: int
     z: NDArray[Any]
-    alpha: NDArray[np.float64]
-    beta: float
+    priors: dict[str, NDArray[Any]]
     eta: NDArray[np.float32] | None
     n_samples: int
     counts: sparse.csr_array | None
@@ -136,9 +136,7 @@ class Point:
             self.z.shape == state.z.shape
             and self.z.dtype == state.z.dtype
             and (not len(self.z) or self.z.max() < n_topics)
-            and self.alpha.shape == (n_topics,)
-            and ((self.alpha > 0) & (self.alpha < np.inf)).all()
-            and 0 < self.beta < np.inf
+            and _can_have(state.priors, self.priors)
             and self.sweep >= 0
             and (self.eta is None if s is None else self.eta is not None and self.eta.shape == s.eta.shape)
             and all((matrix is None) == (self.n_samples == 0) for matrix in (self.counts, self.last))
@@ -152,15 +150,33 @@ class Point:
         )
 
 
-CLASSES = {
-    "Point": Stored(
+def _can_have(priors: Priors, arrays: dict[str, NDArray[Any]]) -> bool:
+    """Whether these can be the arrays of priors of this kind."""
+    try:
+        priors.with_arrays(arrays)
+    except ModelError:
+        return False
+    return True
+
+
+class StoredPoint(Stored):
+    """How a `Point` is written."""
+
+    def make(self, values: dict[str, Any]) -> Any:
+        """A point from checked fields; α and β stand in checkpoints of version 0.1.0 in place of the priors."""
+        if "alpha" in values:
+            values["priors"] = {"topics.alpha": values.pop("alpha"), "words.beta": np.array([values.pop("beta")])}
+        return super().make(values)
+
+
+CLASSES: dict[str, Stored] = {
+    "Point": StoredPoint(
         Point,
         {
             "fingerprint": TEXT,
             "sweep": WHOLE,
             "z": array_of(),
-            "alpha": array_of("float64"),
-            "beta": NUMBER,
+            "priors": mapping_of(array_of()),
             "eta": optional(array_of("float32")),
             "n_samples": WHOLE,
             "counts": optional(SPARSE),
@@ -173,6 +189,7 @@ CLASSES = {
             "watched": TEXT,
             "blocks": list_of(TEXT),
         },
+        {"alpha": array_of("float64"), "beta": NUMBER},
     )
 }
 
@@ -197,7 +214,7 @@ class Journal:
         """Write a checkpoint and remove those before it but the last few."""
         s = state.supervision
         point = Point(
-            self.fingerprint, state.sweep, state.z, state.alpha, state.beta, None if s is None else s.eta, samples.n,
+            self.fingerprint, state.sweep, state.z, state.priors.arrays(), None if s is None else s.eta, samples.n,
             samples.counts, samples.last, samples.shares, samples.weights, trace.sweep, trace.log_joint,
             trace.held_out, trace.watched, list(blocks),
         )  # fmt: skip
@@ -229,7 +246,7 @@ class Journal:
         if point is None:
             return None
         state.z[:] = point.z
-        state.alpha, state.beta, state.sweep = point.alpha, point.beta, point.sweep
+        state.priors, state.sweep = state.priors.with_arrays(point.priors), point.sweep
         samples.n, samples.counts, samples.last = point.n_samples, point.counts, point.last
         samples.shares = point.shares
         samples.weights[:] = point.weights
@@ -278,12 +295,20 @@ class Journal:
         return found
 
 
-def fingerprint(state: State, *settings: Any) -> str:
-    """A hash of all that a run depends on: its documents, priors, seed, responses and settings."""
-    digest = hashlib.blake2b(repr(settings).encode(), digest_size=16)
-    corpus, s = state.corpus, state.supervision
+#: How the first kinds of priors stand in fingerprints: whether they are learned. Others stand there by their names.
+MARKS = {"fixed": False, "learned": True}
+
+
+def fingerprint(state: State, plan: Any, schedule: Any, *more: Any) -> str:
+    """A hash of all that a run depends on: its documents, priors, seed, responses, plan, schedule and `more`."""
+    topics, words = state.priors.topics, state.priors.words
+    kinds = (MARKS.get(prior.name, prior.name) for prior in (topics, words))
+    digest = hashlib.blake2b(repr((plan, schedule, *kinds, *more)).encode(), digest_size=16)
+    corpus, s, counts = state.corpus, state.supervision, words.pseudo_counts
     digest.update(repr((state.seed, state.beta, state.z.dtype.str, corpus.n_words)).encode())
-    arrays: list[NDArray[Any]] = [state.alpha, corpus.words, corpus.doc_ptr, state.base_table]
+    arrays: list[NDArray[Any]] = [*topics.arrays().values(), corpus.words, corpus.doc_ptr]
+    arrays += [array for name, array in words.arrays().items() if name != "beta"]  # which is among the numbers above
+    arrays += [NO_BASE] if counts is None else [counts.data, counts.indices, counts.indptr]
     if s is not None:
         digest.update(repr((s.response, s.nu, s.n_gibbs, s.part)).encode())
         arrays += [s.y, s.weight]

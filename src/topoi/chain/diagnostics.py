@@ -61,7 +61,7 @@ def log_topics(doc_ptr: Any, first: Any, last: Any, z: Any, alpha: Any, alpha_su
 
 
 def log_joint(state: State, pool: Pool | None = None) -> float:
-    """log p(words, topics | α, β), with θ and φ integrated out; given the base counts if there are some."""
+    """log p(words, topics | α, β, δ), with θ and φ integrated out."""
     pool = pool or Pool(1)
     return join_logs(state, topic_logs(state, pool), *word_spectrum(state, pool))
 
@@ -69,25 +69,30 @@ def log_joint(state: State, pool: Pool | None = None) -> float:
 def topic_logs(state: State, pool: Pool) -> list[float]:
     """Log probability of the topics of every block of documents."""
     corpus, ptr = state.corpus, state.corpus.block_ptr
-    alpha_sum = float(state.alpha.sum())
+    alpha = state.priors.topics.alpha_of(corpus)
 
     def work(block: int) -> float:
-        return float(log_topics(corpus.doc_ptr, ptr[block], ptr[block + 1], state.z, state.alpha, alpha_sum))
+        parts = [
+            float(log_topics(corpus.doc_ptr, first, last, state.z, row, float(row.sum())))
+            for first, last, row in alpha.runs(int(ptr[block]), int(ptr[block + 1]))
+        ]
+        return math.fsum(parts)
 
     return pool.map(work, range(len(ptr) - 1))
 
 
 def join_logs(state: State, parts: list[float], spectrum: Spectrum, n_k: NDArray[np.int64]) -> float:
-    """The log joint from `topic_logs`, and from the histogram of n_wk and n_k, both with the base.
+    """The log joint from `topic_logs`, and from the histogram of n_wk and n_k, both with pseudo-counts.
 
     A word that has a topic n times adds log β + log(1 + β) + … + log(n − 1 + β), so log(n + β) is taken as many times
     as there are counts above n.
     """
     times, before = above(spectrum), np.full(state.n_topics, state.beta_sum)
-    if state.base is not None:
-        base = np.asarray(state.base, np.int64)
-        times[: base.max(initial=0)] -= above(Spectrum(base, base.ravel(), np.ones(base.size, np.int64)))
-        before += base.sum(0)
+    counts = state.priors.words.pseudo_counts
+    if counts is not None:
+        size = counts.data.astype(np.int64)
+        times[: size.max(initial=0)] -= above(Spectrum(np.zeros_like(size), size, np.ones_like(size)))
+        before += counts.sum(0)
     logs = times * np.log(np.arange(len(times)) + state.beta)
     norms = gammaln(before) - gammaln(state.beta_sum + n_k)
     # An exact sum: neither the order of the parts nor the version of Python matters.

@@ -1,4 +1,4 @@
-"""The only loop: sweeps, learned priors, callbacks, kept samples, budgets, and a way out that loses nothing."""
+"""The only loop: sweeps, updates of priors, callbacks, kept samples, budgets, and a way out that loses nothing."""
 
 from __future__ import annotations
 
@@ -93,11 +93,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Rules:
-    """When to stop early and what to learn; every rule is off by default."""
+    """When to evaluate, and when to stop early; every rule that stops is off by default."""
 
-    learn_alpha: bool = False
-    learn_beta: bool = False
-    learn_every: int = 10
     evaluate_every: int = 10
     max_seconds: float | None = None
     tol: float | None = None  # stop when the log joint gains less than this share of itself, three times running
@@ -139,8 +136,8 @@ def run(
         info = engine.sweep(kind, plan.options or {})
         rate = state.corpus.n_tokens / max(time.perf_counter() - before, 1e-9)
 
-        if sweep % rules.learn_every == 0 and (rules.learn_alpha or rules.learn_beta):
-            engine.learn(rules.learn_alpha, rules.learn_beta)
+        if state.priors.due(sweep):
+            engine.update_priors()
         value = None
         if sweep % rules.evaluate_every == 0 or sweep == schedule.n_sweeps:
             value = engine.log_joint()

@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from topoi._disk import store
-from topoi._disk.schema import NUMBER, SPARSE, WHOLE, array_of, optional
+from topoi._disk.schema import NUMBER, SPARSE, WHOLE, array_of, instance_of, optional
 from topoi._disk.store import ModelError, Stored
 from topoi.chain.counts.rows import TOPIC, Rows
 from topoi.chain.factors.base import probabilities, scale_of_counts
+from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors, TopicPrior, WordPrior, fixed_priors
 from topoi.chain.state import State
 from topoi.errors import ParameterError
-
-#: Of a model in a file: kernels read priors as float32.
-LARGEST_PRIOR = 1e30
 
 
 def check_whole(name: str, value: Any, least: int | None = 1) -> None:
@@ -36,7 +34,7 @@ def check_whole(name: str, value: Any, least: int | None = 1) -> None:
 
 
 def sample_counts(state: State) -> sparse.csr_array:
-    """Word–topic counts (V, K) of a state, base included."""
+    """Word–topic counts (V, K) of a state, pseudo-counts included."""
     rows = Rows.of(state)
     # Rows have room to spare: take the entries that are filled.
     filled = np.arange(len(rows.entries)) - np.repeat(rows.start[:-1], np.diff(rows.start)) < np.repeat(
@@ -52,14 +50,26 @@ def sample_counts(state: State) -> sparse.csr_array:
 
 @dataclass
 class TopicModel:
-    """Topics: `counts` (V, K) summed over `n_samples` samples, and `last_counts` of the last one alone."""
+    """Topics: `counts` (V, K) summed over `n_samples` samples, and `last_counts` of the last one alone.
+
+    Both contain the pseudo-counts of the prior of words. `priors` are those that the run ended with.
+    """
 
     counts: sparse.csr_array
     last_counts: sparse.csr_array
     n_samples: int
-    alpha: NDArray[np.float64]
-    beta: float
+    priors: Priors
     vocabulary: NDArray[Any] | None = None
+
+    @property
+    def alpha(self) -> NDArray[np.float64]:
+        """α (K) of a document of which nothing is known but its words."""
+        return self.priors.topics.alpha
+
+    @property
+    def beta(self) -> float:
+        """β; pseudo-counts, if there are some, are among the counts."""
+        return self.priors.words.beta
 
     @property
     def n_topics(self) -> int:
@@ -113,10 +123,8 @@ class TopicModel:
     def check(self) -> None:
         """Raise unless the parts fit together."""
         shape = (self.counts.shape[0], len(self.alpha))
-        if self.alpha.ndim != 1 or not shape[1] or not ((self.alpha > 0) & (self.alpha < LARGEST_PRIOR)).all():
-            raise ModelError("alpha must be positive numbers, one per topic")
-        if not 0 < self.beta < LARGEST_PRIOR or self.n_samples < 1:
-            raise ModelError("beta must be positive, and there must be a sample")
+        if self.n_samples < 1:
+            raise ModelError("there must be a sample")
         for matrix in (self.counts, self.last_counts):
             if matrix.shape != shape or matrix.dtype.kind not in "iu" or (matrix.nnz and matrix.data.min() < 0):
                 raise ModelError(f"counts must be whole numbers of shape {shape}")
@@ -138,17 +146,30 @@ class TopicModel:
         return model
 
 
+class StoredModel(Stored):
+    """How a `TopicModel` is written."""
+
+    def make(self, values: dict[str, Any]) -> Any:
+        """A model from checked fields; α and β stand in files of version 0.1.0 in place of the priors."""
+        if "alpha" in values:
+            values["priors"] = fixed_priors(values.pop("alpha"), values.pop("beta"))
+            values["priors"].check()
+        return super().make(values)
+
+
 #: What stands in a file of a `TopicModel`.
-CLASSES = {
-    "TopicModel": Stored(
+CLASSES: dict[str, Stored] = {
+    **{kind.__name__: Stored(kind, kind.stored) for kind in (*TOPIC_PRIORS.values(), *WORD_PRIORS.values())},
+    "Priors": Stored(Priors, {"topics": instance_of(TopicPrior), "words": instance_of(WordPrior)}),
+    "TopicModel": StoredModel(
         TopicModel,
         {
             "counts": SPARSE,
             "last_counts": SPARSE,
             "n_samples": WHOLE,
-            "alpha": array_of("float64"),
-            "beta": NUMBER,
+            "priors": instance_of(Priors),
             "vocabulary": optional(array_of()),
         },
-    )
+        {"alpha": array_of("float64"), "beta": NUMBER},
+    ),
 }

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from topoi.chain.counts.split import SPLIT_ABOVE
+from topoi.chain.priors import Priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
@@ -25,6 +26,11 @@ class Plan:
     def __post_init__(self) -> None:
         for name in {self.burn_in, self.sampling}:
             SAMPLERS[name].check_options(self.options or {})
+
+    @property
+    def parallel(self) -> bool:
+        """Whether its samplers can work on parts of a corpus at the same time, in any order."""
+        return all(SAMPLERS[name].factor_class.fixed for name in (self.burn_in, self.sampling))
 
     def sampler(self, sweep: int, n_burn_in: int) -> str:
         """Name of the sampler of sweep number `sweep` (counted from 0)."""
@@ -80,6 +86,20 @@ def check_parallel(plan: Plan, name: str) -> None:
             )
             raise ParameterError(
                 "sampler", f"{means} moves one token after another, but an engine needs one of {choices}"
+            )
+
+
+def check_priors(plan: Plan, priors: Priors) -> None:
+    """Raise unless the samplers of a plan can be used with these priors."""
+    if not priors.topics.per_document:
+        return
+    for sampler in (plan.burn_in, plan.sampling):
+        if not SAMPLERS[sampler].alpha_per_document:
+            choices = ", ".join(sorted(other for other, kind in SAMPLERS.items() if kind.alpha_per_document))
+            raise ParameterError(
+                "sampler",
+                f"{sampler!r} uses the same α for all documents, but the prior {priors.topics.name!r} that "
+                f"doc_topic_prior asks for has an α for each; samplers that can use it: {choices or 'none yet'}",
             )
 
 

@@ -71,7 +71,7 @@ class Samples:
         assert self.counts is not None
         assert self.last is not None
         return TopicModel(
-            sparse.csr_array(self.counts), self.last, self.n, state.alpha, state.beta, state.corpus.vocabulary
+            sparse.csr_array(self.counts), self.last, self.n, state.priors.given(None), state.corpus.vocabulary
         )
 
     def watched(self, watch: Watch, state: State, now: Callable[[], sparse.csr_array], pool: Pool) -> float:
@@ -79,6 +79,6 @@ class Samples:
         if self.n:
             return watch.score(self.model(state), np.array(self.weights, np.float32), pool)
         counts, s = now(), state.supervision
-        model = TopicModel(counts, counts, 1, state.alpha, state.beta, state.corpus.vocabulary)
+        model = TopicModel(counts, counts, 1, state.priors.given(None), state.corpus.vocabulary)
         weights = np.empty((0, 0, 0), np.float32) if s is None else s.eta[None, :, : state.n_topics]
         return watch.score(model, weights, pool)

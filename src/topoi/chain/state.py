@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from topoi._machine.jit import kernel
 from topoi._machine.rng import INIT, integer, new_stream
 from topoi.corpus import Corpus
 
 if TYPE_CHECKING:
+    from topoi.chain.priors import Priors, TopicPrior
     from topoi.chain.responses.supervision import Supervision
 
 # Counts are kept as floats so that kernels multiply them without converting; float32 counts exactly below 2²⁴.
@@ -25,9 +28,9 @@ def topic_dtype(n_topics: int) -> type[np.unsignedinteger[Any]]:
     return np.uint16 if n_topics <= 2**16 else np.uint32
 
 
-def real_dtype(corpus: Corpus, base: NDArray[Any] | None = None) -> type[np.floating[Any]]:
+def real_dtype(corpus: Corpus, pseudo_counts: sparse.csr_array | None = None) -> type[np.floating[Any]]:
     """float32 where it holds every count of a word, and of a document, exactly; else float64."""
-    counts = corpus.word_counts if base is None else corpus.word_counts + base.sum(1)
+    counts = corpus.word_counts if pseudo_counts is None else corpus.word_counts + pseudo_counts.sum(1)
     largest = max(counts.max(initial=0), corpus.doc_lengths.max(initial=0))
     return np.float32 if largest < EXACT_FLOAT32 else np.float64
 
@@ -39,21 +42,30 @@ def real_of_documents(corpus: Corpus) -> type[np.floating[Any]]:
 
 @dataclass
 class State:
-    """Topics `z` of the tokens of `corpus`, with the priors α (one per topic) and β (one for all words).
+    """Topics `z` of the tokens of `corpus`, and the priors.
 
-    `base` holds word–topic counts of documents that are not in the corpus (an earlier fit): they count as if their
-    tokens were there, but their topics stay. `real` is the float type of the kernels. `supervision` has the responses.
+    `base_table` has the pseudo-counts (V, K) of the prior of words in the kernels' float type, `real`; no rows where
+    there are none. `supervision` has the responses.
     """
 
     corpus: Corpus
-    alpha: NDArray[np.float64]
-    beta: float
+    priors: Priors
     z: NDArray[np.unsignedinteger[Any]]
     seed: int
     sweep: int = 0
-    base: NDArray[np.floating[Any]] | None = None
+    base_table: NDArray[np.floating[Any]] = field(default_factory=lambda: NO_BASE)
     real: type[np.floating[Any]] = np.float32
     supervision: Supervision | None = None
+
+    @property
+    def alpha(self) -> NDArray[np.float64]:
+        """α (K), where all documents have the same."""
+        return self.priors.topics.alpha
+
+    @property
+    def beta(self) -> float:
+        """β, without pseudo-counts."""
+        return self.priors.words.beta
 
     @property
     def n_topics(self) -> int:
@@ -65,26 +77,28 @@ class State:
         """Σ_w β, over the whole vocabulary."""
         return self.beta * self.corpus.n_words
 
-    @property
-    def base_table(self) -> NDArray[np.floating[Any]]:
-        """`base` in the kernels' float type; an array with no rows when there is none."""
-        return NO_BASE if self.base is None else np.ascontiguousarray(self.base, self.real)
+
+def new_state(corpus: Corpus, priors: Priors, seed: int) -> State:
+    """A state with topics drawn at random."""
+    counts = priors.words.pseudo_counts
+    real = real_dtype(corpus, counts)
+    table = NO_BASE if counts is None else counts.astype(real).toarray()
+    return State(corpus, priors, first_topics(corpus, priors.topics, seed), seed, 0, table, real)
 
 
-def new_state(
-    corpus: Corpus,
-    alpha: NDArray[np.float64],
-    beta: float,
-    seed: int,
-    base: NDArray[np.floating[Any]] | None = None,
-) -> State:
-    """A state with topics drawn uniformly at random, one stream per block of documents."""
-    n_topics = len(alpha)
-    z = np.zeros(corpus.n_tokens, topic_dtype(n_topics))
-    edges = corpus.doc_ptr[corpus.block_ptr]
-    for block in range(len(edges) - 1):
-        fill_uniform(z, edges[block], edges[block + 1], n_topics, new_stream(seed, INIT, 0, corpus.first_block + block))
-    return State(corpus, np.asarray(alpha, np.float64), float(beta), z, seed, 0, base, real_dtype(corpus, base))
+def first_topics(corpus: Corpus, prior: TopicPrior, seed: int) -> NDArray[np.unsignedinteger[Any]]:
+    """Topics drawn uniformly from those that a document may have (α > 0), one stream per block of documents."""
+    z = np.zeros(corpus.n_tokens, topic_dtype(len(prior.alpha)))
+    alpha = prior.alpha_of(corpus)
+    for block, (first, last) in enumerate(pairwise(corpus.block_ptr.tolist())):
+        stream = new_stream(seed, INIT, 0, corpus.first_block + block)
+        for begin, end, row in alpha.runs(first, last):
+            allowed = np.flatnonzero(row > 0)
+            tokens = slice(*corpus.doc_ptr[[begin, end]].tolist())
+            fill_uniform(z, tokens.start, tokens.stop, len(allowed), stream)
+            if len(allowed) < len(row):
+                z[tokens] = allowed[z[tokens]]
+    return z
 
 
 @kernel

@@ -116,9 +116,13 @@ def new_estimator(kind: Kind | None, settings: Settings, progress: bool = False,
 
 
 def _prior(option: str, value: str) -> Any:
-    if value == "learn":
+    from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, words_of
+
+    choices = words_of(TOPIC_PRIORS if option == "alpha" else WORD_PRIORS)
+    if value in choices:
         return value
     try:
         return float(value)
     except ValueError:
-        raise ParameterError(option, f"must be a number or `learn`, not {value!r}") from None
+        names = " or ".join(f"`{word}`" for word in choices)
+        raise ParameterError(option, f"must be a number or {names}, not {value!r}") from None

@@ -23,7 +23,8 @@ from topoi.chain.checkpoint import Checkpoints, fingerprint
 from topoi.chain.engines.cluster import Cluster, Saved, open_workers, state_without_topics
 from topoi.chain.loop import Callback, Rules, Run, Schedule, run
 from topoi.chain.model import TopicModel, check_whole
-from topoi.chain.plan import check_parallel, check_sampler, make_plan
+from topoi.chain.plan import check_parallel, check_priors, check_sampler, make_plan
+from topoi.chain.priors import resolve_priors
 from topoi.chain.state import new_state
 from topoi.corpus import Corpus
 from topoi.corpus.target import Target
@@ -39,13 +40,15 @@ class InterruptedFitWarning(UserWarning):
 
 
 #: Fitted attributes that are there before a model is learned.
-OF_THE_INPUT = ("n_features_in_", "feature_names_in_", "_learn_alpha", "_learn_beta")
+OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 
 
 class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What all estimators share: parameters of the same names, input as a corpus, runs, topics and `transform`."""
 
     n_topics: int
+    doc_topic_prior: Any
+    topic_word_prior: Any
     n_sweeps: int
     n_samples: int
     burn_in: int | None
@@ -64,8 +67,6 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     model_: TopicModel
     _supervised: ClassVar[bool] = False
     _seed: int
-    _learn_alpha: bool
-    _learn_beta: bool
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -83,17 +84,21 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _run(
         self,
         problems: Sequence[Problem],
-        alpha: NDArray[np.float64],
-        beta: float,
         schedule: Schedule,
         checkpoints: Checkpoints | None = None,
     ) -> list[list[Run]]:
         """Run the chains of every problem: over the threads if there are several, else with threads inside."""
+        asked = (self.doc_topic_prior, self.topic_word_prior, self.n_topics)
+        priors = [problem.priors or resolve_priors(*asked, problem.corpus) for problem in problems]
         plans = [
             make_plan(self.sampler, problem.corpus, self.n_topics, self._supervised, self.sampler_options)
             for problem in problems
         ]
-        engine = None if problems[0].base is not None else self.engine  # new documents of a fitted model are few
+        for plan, prior in zip(plans, priors, strict=True):
+            check_priors(plan, prior)
+        # New documents of a fitted model may be so few that "auto" means a sampler that no engine can use.
+        few = self.sampler == "auto" and any(problem.priors is not None for problem in problems)
+        engine = None if few and not all(plan.parallel for plan in plans) else self.engine
         with (  # Ctrl-C stops at once while there is nothing to keep: workers come before `Interrupt`
             nullcontext() if checkpoints is None else checkpoints.locked(),
             self._pool() as pool, open_workers(engine, pool, remarks(self.progress)) as workers,
@@ -107,7 +112,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             seconds = self.max_seconds
             if seconds is not None:  # a budget of the whole fit: chains that wait for a thread share it
                 seconds = float(seconds) / -(-len(todo) // (pool.n_jobs if workers is None else 1))
-            rules = Rules(self._learn_alpha, self._learn_beta, max_seconds=seconds, tol=self.tol)
+            rules = Rules(max_seconds=seconds, tol=self.tol)
 
             failed = threading.Event()
 
@@ -115,16 +120,16 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 problem = problems[model]
                 seed = chain_seed(problem.seed, number) if number else problem.seed
                 supervision = problem.supervision(self.n_topics)
-                settings: tuple[Any, ...] = (plans[model], schedule, self._learn_alpha, self._learn_beta, self.tol)
+                settings: tuple[Any, ...] = (plans[model], schedule, self.tol)
                 journal, engine = None, None
                 if workers is None:
-                    state = new_state(problem.corpus, alpha, beta, seed, problem.base)
+                    state = new_state(problem.corpus, priors[model], seed)
                     if supervision is not None:
                         state.supervision = supervision
                         supervision.refresh(state, inner)
                 else:
                     settings += ("in blocks",)  # checkpoints of other engines look different
-                    state = state_without_topics(on_disk(problem.corpus), alpha, beta, seed, supervision)
+                    state = state_without_topics(on_disk(problem.corpus), priors[model], seed, supervision)
                 if checkpoints is not None:
                     journal = checkpoints.journal(f"model-{model}-chain-{number}", fingerprint(state, *settings))
                 if workers is not None:

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from topoi._disk.schema import WHOLE
 from topoi.chain.diagnostics import completion
 from topoi.chain.loop import Callback, Schedule
-from topoi.chain.priors.dirichlet import resolve_alpha, resolve_beta
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.estimators._all_or_nothing import all_or_nothing
@@ -158,14 +157,12 @@ class LDA(TopicEstimator):
             self._check_parameters()
             checkpoints = as_checkpoints(checkpoint)
             seed = self._new_seed(checkpoints)
-            alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
-            beta, self._learn_beta = resolve_beta(self.topic_word_prior)
             schedule = Schedule(self.n_sweeps, self.n_samples, self.burn_in)
             watch = None
             if validation is not None:
                 watch = watch_words(self._corpus(validation, reset=False, allow_empty=True, like=corpus))
             problem = Problem(corpus=corpus, seed=seed, watch=watch)
-            (runs,) = self._run([problem], alpha, beta, schedule, checkpoints)
+            (runs,) = self._run([problem], schedule, checkpoints)
             self._become(learned(problem, runs, schedule) | {"_batches": 0})
             return self
 
@@ -187,8 +184,8 @@ class LDA(TopicEstimator):
                 corpus = Corpus(corpus.words, corpus.doc_ptr, corpus.n_words, model.vocabulary)
             seed = chain_seed(self._seed, 0, self._batches + 1)
             schedule = Schedule(self.infer_sweeps, self.n_samples)
-            problem = Problem(corpus=corpus, seed=seed, base=model.last_counts.toarray())
-            (runs,) = self._run([problem], model.alpha, model.beta, schedule)
+            problem = Problem(corpus=corpus, seed=seed, priors=model.priors.given(model.last_counts))
+            (runs,) = self._run([problem], schedule)
             same = {"_seed": self._seed, "_batches": self._batches + 1}
             self._become(learned(problem, runs, schedule) | same)
             return self

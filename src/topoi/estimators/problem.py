@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.rng import CHAIN, bits, new_stream
+from topoi.chain.priors import Priors
 from topoi.chain.responses import Response
 from topoi.chain.responses.settings import STRONGEST
 from topoi.chain.responses.supervision import Supervision, new_supervision
@@ -22,12 +23,13 @@ from topoi.errors import ParameterError
 class Problem:
     """The topics of documents; `seed` is that of the chains.
 
-    `base` are counts that the model goes on from, and `watch` is on documents that it does not learn from.
+    `priors` are those of a model that goes on; without them, those that the estimator's parameters ask for are used.
+    `watch` is on documents that it does not learn from.
     """
 
     corpus: Corpus
     seed: int
-    base: NDArray[Any] | None = None
+    priors: Priors | None = None
     watch: Watch | None = None
 
     def supervision(self, n_topics: int) -> Supervision | None:

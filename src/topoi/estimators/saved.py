@@ -15,6 +15,7 @@ from topoi._disk.schema import FLAG, MAPPING, NUMBER, TEXT, WHOLE, Field, array_
 from topoi._disk.store import ModelError, Stored
 from topoi.chain import model
 from topoi.chain.model import TopicModel
+from topoi.chain.priors import LearnedAlpha, LearnedBeta, Priors
 from topoi.chain.responses import RESPONSES
 from topoi.estimators.labels import Labels
 from topoi.predict.intervals import Noise
@@ -56,6 +57,15 @@ def check_believed(parameters: Mapping[str, Any]) -> None:
             raise ModelError(f"{name} is {value!r}; more than {most:,} is not believed from a file")
 
 
+def mark_learned(models: list[TopicModel], alpha: bool, beta: bool) -> None:
+    """Make the priors of models learned ones, so that they go on being learned."""
+    for found in models:
+        topics, words = found.priors.topics, found.priors.words
+        found.priors = Priors(
+            LearnedAlpha(topics.alpha) if alpha else topics, LearnedBeta(words.beta) if beta else words
+        )
+
+
 class Savable:
     """An estimator that can be written to a file and read again."""
 
@@ -64,8 +74,6 @@ class Savable:
         "n_features_in_": WHOLE,
         "feature_names_in_": array_of(),
         "_seed": WHOLE,
-        "_learn_alpha": FLAG,
-        "_learn_beta": FLAG,
         "model_": instance_of(TopicModel),
         "chains_": list_of(instance_of(TopicModel)),
         "doc_topic_": array_of("float32"),
@@ -110,6 +118,9 @@ class Savable:
                 check_believed(self.get_params(deep=False))  # type: ignore[attr-defined]
             except ModelError as error:
                 raise ModelError(f"{error}. If you trust whoever wrote it: topoi.load(path, trusted=True)") from error
+        fitted = dict(fitted)
+        # In files of version 0.1.0 the estimator says whether priors were learned, not the priors.
+        learned = [fitted.pop(name, False) is True for name in ("_learn_alpha", "_learn_beta")]
         for name, value in fitted.items():
             if name not in self.saved_attributes:
                 raise ModelError(f"{type(self).__name__} has no {name!r}")
@@ -117,6 +128,8 @@ class Savable:
                 raise ModelError(f"{name} is a {type(value).__name__}, not {self.saved_attributes[name].name}")
             setattr(self, name, value)
         check_is_fitted(self)
+        if any(learned):
+            mark_learned([*fitted.get("chains_", []), *([fitted["model_"]] if "model_" in fitted else [])], *learned)
         self._check_fitted()
 
     def _check_fitted(self) -> None:

@@ -14,7 +14,6 @@ from topoi._machine.pool import Pool
 from topoi.chain.checkpoint import Checkpoints
 from topoi.chain.loop import Run
 from topoi.chain.model import check_whole
-from topoi.chain.priors.dirichlet import resolve_alpha, resolve_beta
 from topoi.chain.responses import Response, find_loss, losses
 from topoi.chain.responses.settings import check_setting
 from topoi.corpus import Corpus
@@ -60,11 +59,9 @@ class SupervisedEstimator(TopicEstimator):
 
     def _learn(self, problems: list[SupervisedProblem], checkpoints: Checkpoints | None = None) -> list[list[Run]]:
         """Run the chains of a model for every problem."""
-        alpha, self._learn_alpha = resolve_alpha(self.doc_topic_prior, self.n_topics)
-        beta, self._learn_beta = resolve_beta(self.topic_word_prior)
         for problem in problems:
             problem.check_limits()
-        return self._run(problems, alpha, beta, self._schedule, checkpoints)
+        return self._run(problems, self._schedule, checkpoints)
 
     @property
     def weight_samples_(self) -> list[NDArray[np.float32]]:
@@ -103,6 +100,8 @@ class SupervisedEstimator(TopicEstimator):
         super()._check_fitted()
         if not any(chain.model is self.model_ for chain in self._chains):
             raise ModelError("the model is not one of its chains")
+        if not 0 < self.response_.unit < np.inf:  # scores are divided by it
+            raise ModelError(f"the unit of the scores must be a positive number, not {self.response_.unit:g}")
         for chain in self._chains:
             shape = (self._n_tasks, chain.model.n_topics)
             if chain.weights.ndim != 3 or chain.weights.shape[1:] != shape or not len(chain.weights):

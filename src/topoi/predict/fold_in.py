@@ -8,7 +8,7 @@ batch, in any order, on any number of threads. Averages are taken over the secon
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from topoi._machine.pool import Pool
 from topoi._machine.rng import INFER, seed_stream, uniform
 from topoi._machine.simd import aligned_zeros, draw_topic, new_sums, pad, padded
 from topoi.chain.model import TopicModel, check_whole
+from topoi.chain.priors import FixedAlpha
 from topoi.chain.samplers._fixed import move_one, move_two
 from topoi.chain.state import real_of_documents, topic_dtype
 from topoi.corpus import Corpus
@@ -131,6 +132,15 @@ def infer(
     if corpus.n_words != model.n_words:
         raise CorpusError(f"the documents have {corpus.n_words} words, but the model {model.n_words}.")
     pool = pool or Pool(1)
+    if model.priors.topics.per_document:
+        theta = np.zeros((corpus.n_documents, model.n_topics))
+        for documents, alpha in model.priors.topics.alpha_of(corpus).groups(corpus.n_documents):
+            # An answer does not depend on the other documents: those that have the same α go together.
+            priors = replace(model.priors, topics=FixedAlpha(alpha))
+            theta[documents] = infer(
+                replace(model, priors=priors), corpus.take(documents), n_sweeps, seed, pool, method
+            )
+        return theta
     if method == "mean_field":
         shares: NDArray[np.float64] = expected_counts(model, corpus, n_sweeps, pool) + model.alpha
         shares /= shares.sum(1, keepdims=True)

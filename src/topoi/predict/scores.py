@@ -29,7 +29,8 @@ def mean_shares(model: TopicModel, corpus: Corpus, fold_in: FoldIn, pool: Pool) 
     """
     theta = fold_in(model, corpus, pool)
     n = corpus.doc_lengths[:, None].astype(np.float64)
-    shares = (theta * (n + model.alpha.sum()) - model.alpha) / np.maximum(n, 1.0)
+    alpha = model.priors.topics.alpha_of(corpus).by_document()
+    shares = (theta * (n + alpha.sum(1, keepdims=True)) - alpha) / np.maximum(n, 1.0)
     return np.where(n > 0, np.maximum(shares, 0.0), theta)
 
 

@@ -10,6 +10,7 @@ import pytest
 from support.corpora import random_counts
 from topoi._machine.pool import Pool
 from topoi.chain.counts.split import SplitRows, put_one, take_one
+from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.samplers._split import add_up
 from topoi.chain.state import new_state, topic_counts
@@ -20,7 +21,7 @@ K = 21
 
 
 def state(base=None):
-    return new_state(CORPUS, np.full(K, 0.1), 0.05, 7, base)
+    return new_state(CORPUS, fixed_priors(np.full(K, 0.1), 0.05, base), 7)
 
 
 @pytest.mark.parametrize("real", [np.float32, np.float64])
@@ -94,7 +95,7 @@ def test_a_list_gains_and_loses_topics():
 
 
 def test_the_number_of_bytes_is_bounded_by_tokens_not_by_topics():
-    many = new_state(CORPUS, np.full(20_000, 0.01), 0.05, 7)
+    many = new_state(CORPUS, fixed_priors(np.full(20_000, 0.01), 0.05), 7)
     rows = SplitRows.empty(many)
     assert rows.table.size == 0
     assert len(rows.topics) == CORPUS.n_tokens
@@ -106,7 +107,7 @@ def test_the_number_of_bytes_is_bounded_by_tokens_not_by_topics():
 def test_priors_that_vanish_beside_counts(name, real, alpha):
     """Documents of one token have no weight at all: they keep their topics, and nothing is read beyond the lists."""
     lone = np.vstack((random_counts(200, 40, 60, seed=1), np.eye(40, dtype=int)))
-    made = replace(new_state(Corpus.from_counts(lone), np.full(K, alpha), 1e-6, 3), real=real)
+    made = replace(new_state(Corpus.from_counts(lone), fixed_priors(np.full(K, alpha), 1e-6), 3), real=real)
     before = made.z[-40:].copy()
     option = {"dense_share": 0} if name == "split" else {"dense_up_to": 0, "dense_share": 0}
     sampler = SAMPLERS[name](made, **option)
@@ -122,7 +123,7 @@ def test_priors_that_vanish_beside_counts(name, real, alpha):
 @pytest.mark.parametrize("name", ["split", "delayed"])
 def test_many_topics_end_to_end(name):
     """A topic that no token has can still be drawn, by the prior's bucket."""
-    many = new_state(CORPUS, np.full(600, 0.5), 0.05, 7)
+    many = new_state(CORPUS, fixed_priors(np.full(600, 0.5), 0.05), 7)
     many.z[:] = 0
     sampler = SAMPLERS[name](many)
     sampler.sweep()

@@ -12,13 +12,14 @@ import pytest
 from topoi._machine.pool import Pool
 from topoi.chain.factors import FACTORS
 from topoi.chain.factors._table import TableFactor
+from topoi.chain.priors import fixed_priors
 from topoi.chain.state import new_state
 
 FIXED = sorted(name for name, factor in FACTORS.items() if factor.fixed)
 
 
 def state_of(corpus, sweep=0):
-    state = new_state(corpus, np.linspace(0.05, 0.4, 6), 0.05, 3)
+    state = new_state(corpus, fixed_priors(np.linspace(0.05, 0.4, 6), 0.05), 3)
     state.sweep = sweep
     return state
 

@@ -6,21 +6,24 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.optimize import minimize
 from scipy.special import digamma
 
 from topoi._machine.pool import Pool
 from topoi.chain.counts.spectra import SMALL, document_spectrum, word_spectrum
 from topoi.chain.diagnostics import log_joint
-from topoi.chain.priors.dirichlet import (
-    FLOOR,
-    RATE,
-    SHAPE,
-    learn_alpha,
-    learn_beta,
-    resolve_alpha,
-    resolve_beta,
+from topoi.chain.priors import (
+    FixedAlpha,
+    FixedBeta,
+    LearnedAlpha,
+    LearnedBeta,
+    fixed_priors,
+    learned_alpha,
+    learned_beta,
+    resolve_priors,
 )
+from topoi.chain.priors.dirichlet import FLOOR, RATE, SHAPE
 from topoi.chain.state import State, document_counts, new_state, topic_counts
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
@@ -36,7 +39,16 @@ def make_state(tokens, topics, n_words, alpha, beta):
     doc_ptr = np.concatenate(([0], np.cumsum([len(t) for t in tokens]))).astype(np.int64)
     words = np.concatenate([t[o] for t, o in zip(tokens, orders, strict=True)])
     z = np.concatenate([np.asarray(t)[o] for t, o in zip(topics, orders, strict=True)]).astype(np.uint16)
-    return State(Corpus(words, doc_ptr, n_words), np.asarray(alpha, float), beta, z, 0)
+    return State(Corpus(words, doc_ptr, n_words), fixed_priors(alpha, beta), z, 0)
+
+
+def learn_alpha(state, pool=None, n_steps=20):
+    spectrum = document_spectrum(state, pool or Pool(1))
+    return learned_alpha.climb(state.alpha, spectrum, state.corpus.doc_lengths, n_steps)
+
+
+def learn_beta(state, pool=None, n_steps=20):
+    return learned_beta.climb(state.beta, *word_spectrum(state, pool or Pool(1)), state.corpus.n_words, n_steps)
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +70,19 @@ def drawn():
 def with_priors(state, alpha=None, beta=None):
     alpha = state.alpha if alpha is None else alpha
     beta = state.beta if beta is None else beta
-    return State(state.corpus, alpha, beta, state.z, 0, base=state.base)
+    return State(state.corpus, fixed_priors(alpha, beta), state.z, 0)
 
 
 def penalty(x):
     return np.sum((SHAPE - 1) * np.log(x) - RATE * np.asarray(x))
+
+
+def test_the_density_is_that_of_gammas():
+    values = np.array([0.1, 0.7, 3.0])
+    density = stats.gamma(SHAPE, scale=1 / RATE).logpdf
+    assert LearnedAlpha(values).log_density() == pytest.approx(density(values).sum())
+    assert LearnedBeta(0.3).log_density() == pytest.approx(density(0.3))
+    assert FixedAlpha(values).log_density() == FixedBeta(0.3).log_density() == 0.0
 
 
 def as_histogram(spectrum):
@@ -89,10 +109,10 @@ def test_histograms_are_those_of_all_counts(drawn):
 
 
 def test_histograms_count_the_base(drawn):
-    state = with_priors(drawn)
-    state.base = np.random.default_rng(2).poisson(20.0, (400, 5)).astype(np.float32)
-    state.base[7, 3] = 1e6
-    n_wk = topic_counts(state)[0] + state.base.astype(np.int64)
+    base = np.random.default_rng(2).poisson(20.0, (400, 5))
+    base[7, 3] = 1e6
+    state = new_state(drawn.corpus, fixed_priors(drawn.alpha, drawn.beta, base), 0)
+    n_wk = topic_counts(state)[0] + base
     spectrum, total = word_spectrum(state, Pool(1))
     assert as_histogram(spectrum) == histogram(n_wk, 0)
     assert total.tolist() == n_wk.sum(0).tolist()
@@ -128,16 +148,6 @@ def test_alpha_is_the_maximum(drawn):
     np.testing.assert_allclose(learn_alpha(drawn, n_steps=500), best, rtol=1e-3)
 
 
-def test_symmetric_alpha_is_the_maximum(drawn):
-    learned = learn_alpha(drawn, n_steps=500, symmetric=True)
-    assert len(set(learned.tolist())) == 1
-
-    def loss(value):
-        return -log_joint(with_priors(drawn, alpha=np.full(5, value))) - penalty(value)
-
-    assert loss(learned[0]) < min(loss(learned[0] * 0.99), loss(learned[0] * 1.01))
-
-
 def test_beta_of_the_model_is_found(drawn):
     learned = learn_beta(drawn, n_steps=500)
     assert learned == pytest.approx(BETA, rel=0.15)
@@ -149,17 +159,14 @@ def test_beta_of_the_model_is_found(drawn):
 
 
 @pytest.mark.parametrize("start", [1e-4, 0.1, 50.0])
-@pytest.mark.parametrize("symmetric", [False, True])
-def test_no_step_of_alpha_goes_down(drawn, start, symmetric):
+def test_no_step_of_alpha_goes_down(drawn, start):
     state = with_priors(drawn, alpha=np.full(5, start))
     before = -np.inf
     for _ in range(15):
-        # One value shared by all topics has one prior, not K.
-        size = penalty(state.alpha[:1]) if symmetric else penalty(state.alpha)
-        now = log_joint(state) + size
+        now = log_joint(state) + penalty(state.alpha)
         assert now >= before - 1e-7
         before = now
-        state = with_priors(state, alpha=learn_alpha(state, n_steps=1, symmetric=symmetric))
+        state = with_priors(state, alpha=learn_alpha(state, n_steps=1))
 
 
 @pytest.mark.parametrize("start", [1e-4, 0.1, 50.0])
@@ -183,11 +190,10 @@ def test_steps_add_up(drawn):
 
 def test_any_number_of_threads_gives_the_same(drawn):
     assert len(drawn.corpus.block_ptr) > 10
-    want = learn_alpha(drawn).tobytes(), learn_alpha(drawn, symmetric=True).tobytes(), learn_beta(drawn)
+    want = learn_alpha(drawn).tobytes(), learn_beta(drawn)
     for n_jobs in (1, 2, 4):
         with Pool(n_jobs) as pool:
-            alpha, shared = learn_alpha(drawn, pool), learn_alpha(drawn, pool, symmetric=True)
-            assert (alpha.tobytes(), shared.tobytes(), learn_beta(drawn, pool)) == want
+            assert (learn_alpha(drawn, pool).tobytes(), learn_beta(drawn, pool)) == want
 
 
 def test_topics_without_tokens_keep_a_little():
@@ -213,12 +219,22 @@ def test_a_million_tokens_in_a_document():
 
 def test_no_tokens_at_all():
     corpus = Corpus.from_counts(np.zeros((3, 4), int), allow_empty=True)
-    state = new_state(corpus, np.full(2, 0.1), 0.1, 0)
+    state = new_state(corpus, fixed_priors(np.full(2, 0.1), 0.1), 0)
     assert learn_alpha(state).tolist() == [1.0, 1.0]  # nothing but the prior: its mode
     assert learn_beta(state) == 1.0
 
 
 # ---- What users may give -----------------------------------------------------------------------------------
+
+CORPUS = Corpus.from_counts([[1]])
+
+
+def resolve_alpha(value, n_topics):
+    return resolve_priors(value, None, n_topics, CORPUS).topics
+
+
+def resolve_beta(value):
+    return resolve_priors(None, value, 1, CORPUS).words
 
 
 @pytest.mark.parametrize(
@@ -240,15 +256,15 @@ def test_no_tokens_at_all():
     ],
 )
 def test_resolve_alpha(value, n_topics, want):
-    alpha, learn = resolve_alpha(value, n_topics)
-    assert alpha.dtype == np.float64
-    assert alpha.tolist() == want
-    assert learn is (isinstance(value, str))
+    prior = resolve_alpha(value, n_topics)
+    assert prior.alpha.dtype == np.float64
+    assert prior.alpha.tolist() == want
+    assert type(prior) is (LearnedAlpha if isinstance(value, str) else FixedAlpha)
 
 
 def test_resolve_alpha_copies():
     given = np.array([0.1, 0.2])
-    resolve_alpha(given, 2)[0][0] = 5.0
+    resolve_alpha(given, 2).alpha[0] = 5.0
     assert given[0] == 0.1
 
 
@@ -283,10 +299,16 @@ def test_resolve_alpha_says_what_is_wrong(value, message):
 
 @pytest.mark.parametrize(
     ("value", "want"),
-    [(None, (0.01, False)), ("learn", (0.01, True)), (0.5, (0.5, False)), (np.float32(2), (2.0, False))],
+    [
+        (None, (0.01, FixedBeta)),
+        ("learn", (0.01, LearnedBeta)),
+        (0.5, (0.5, FixedBeta)),
+        (np.float32(2), (2.0, FixedBeta)),
+    ],
 )
 def test_resolve_beta(value, want):
-    assert resolve_beta(value) == want
+    prior = resolve_beta(value)
+    assert (prior.beta, type(prior)) == want
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from topoi._machine import blas
 from topoi._machine.pool import Pool
 from topoi._machine.simd import LANES, pad
 from topoi.chain.counts.shares import Design, design_of
+from topoi.chain.priors import fixed_priors
 from topoi.chain.responses.weights import CHUNK, draw_coordinate, draw_exact, fill_scores
 from topoi.chain.state import new_state
 
@@ -48,7 +49,7 @@ def plain_core():
 
 @pytest.mark.parametrize("n_topics", [1, 6, 40])
 def test_design(n_topics, blocks_corpus):
-    check_design(COMPILED, new_state(blocks_corpus, np.full(n_topics, 0.1), 0.1, 3))
+    check_design(COMPILED, new_state(blocks_corpus, fixed_priors(np.full(n_topics, 0.1), 0.1), 3))
 
 
 def test_design_of_tiny(plain_core):
@@ -67,7 +68,7 @@ def test_scores_of_more_documents_than_are_added_up_together(n_documents):
 
 
 def test_design_is_the_same_for_any_number_of_threads(blocks_corpus):
-    state = new_state(blocks_corpus, np.full(6, 0.1), 0.1, 3)
+    state = new_state(blocks_corpus, fixed_priors(np.full(6, 0.1), 0.1), 3)
     found = set()
     for n_jobs in (1, 2, 4):
         with Pool(n_jobs) as pool:
@@ -152,7 +153,7 @@ def test_topic_without_documents_follows_the_prior(how):
 
 @pytest.mark.parametrize("how", sorted(DRAWS))
 def test_same_bytes_for_any_number_of_threads(how, blocks_corpus):
-    state = new_state(blocks_corpus, np.full(6, 0.1), 0.1, 3)
+    state = new_state(blocks_corpus, fixed_priors(np.full(6, 0.1), 0.1), 3)
     rng = np.random.default_rng(65)
     shape = (blocks_corpus.n_documents, 7)
     kappa, omega = rng.normal(size=shape).astype(np.float32), rng.gamma(1, size=shape).astype(np.float32)

@@ -13,6 +13,7 @@ from support.exact import REPEATED, THREE_TOPICS, chi_square, simulate, visit
 from support.variants import slow_but
 from topoi._machine.pool import Pool
 from topoi.chain.factors import FACTORS
+from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import State, new_state, topic_counts
 
@@ -24,7 +25,7 @@ FIXED = [name for name in ALL if SAMPLERS[name].factor_class.fixed]
 
 def seeded_state(corpus, n_topics=6, seed=3, base=None):
     alpha = np.linspace(0.05, 0.4, n_topics)
-    return new_state(corpus, alpha, 0.05, seed, base)
+    return new_state(corpus, fixed_priors(alpha, 0.05, base), seed)
 
 
 @pytest.mark.parametrize("name", ALL)

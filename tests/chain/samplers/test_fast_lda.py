@@ -8,6 +8,7 @@ from scipy import stats
 
 from support.corpora import random_counts
 from topoi._machine.rng import TOPICS, new_stream
+from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import State, new_state
 from topoi.corpus import Corpus
@@ -34,7 +35,7 @@ def test_histograms_are_those_of_the_dense_sampler(name):
     counts[0] = 0
     counts[0, 3] = 1  # a document of one token: the only one that moves
     corpus = Corpus.from_counts(counts)
-    state = new_state(corpus, np.linspace(0.05, 0.5, 12), 0.05, 7)
+    state = new_state(corpus, fixed_priors(np.linspace(0.05, 0.5, 12), 0.05), 7)
     warm = SAMPLERS["collapsed"](state)
     for _ in range(5):
         warm.sweep()
@@ -53,7 +54,7 @@ def test_fast_visits_a_shrinking_share_of_topics():
     corpus = Corpus.from_counts(random_counts(400, 200, 100, seed=5, n_topics=20))
     shares = []
     for n_topics in (8, 32, 128):
-        state = new_state(corpus, np.full(n_topics, 2 / n_topics), 0.01, 1)
+        state = new_state(corpus, fixed_priors(np.full(n_topics, 2 / n_topics), 0.01), 1)
         sampler = SAMPLERS["fast"](state)
         for _ in range(40):
             visited = sampler.sweep()["topics_visited"]
@@ -71,7 +72,7 @@ def test_fast_and_dense_agree_on_the_log_joint():
     for name in ("collapsed", "fast", "fast_333"):
         values = []
         for seed in range(4):
-            state = new_state(corpus, np.full(8, 0.1), 0.05, seed)
+            state = new_state(corpus, fixed_priors(np.full(8, 0.1), 0.05), seed)
             sampler = SAMPLERS[name](state)
             for sweep in range(60):
                 sampler.sweep()
@@ -84,7 +85,7 @@ def test_fast_and_dense_agree_on_the_log_joint():
 def test_state_is_shared_not_copied():
     """`block` moves the topics of the state that the sampler was given."""
     corpus = Corpus.from_counts([[2, 1], [0, 3]])
-    state = State(corpus, np.array([0.5, 0.5]), 0.1, np.zeros(6, np.uint16), 0)
+    state = State(corpus, fixed_priors(np.array([0.5, 0.5]), 0.1), np.zeros(6, np.uint16), 0)
     sampler = SAMPLERS["fast"](state)
     for _ in range(5):
         sampler.sweep()

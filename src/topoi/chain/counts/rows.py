@@ -34,8 +34,8 @@ class Rows:
         """Rows with the counts of `state`."""
         order, word_ptr = state.corpus.by_word
         room = np.diff(word_ptr)
-        if state.base is not None:
-            room = room + np.count_nonzero(state.base, axis=1)
+        if len(state.base_table):
+            room = room + np.count_nonzero(state.base_table, axis=1)
         start = np.concatenate(([0], np.cumsum(np.minimum(room, state.n_topics))))
         rows = Rows(np.zeros(start[-1], np.int64), start, np.zeros(len(room), np.int64), np.zeros(state.n_topics))
         fill_rows(order, word_ptr, state.z, state.base_table, rows.entries, rows.start, rows.size, rows.n_k)

@@ -51,8 +51,8 @@ class SplitRows:
     def empty(state: State, share: int = DENSE_SHARE) -> SplitRows:
         """Rows with room for all that the tokens of `state` can need, to be filled."""
         room = np.diff(state.corpus.by_word[1])
-        if state.base is not None:
-            room = room + np.count_nonzero(state.base, axis=1)
+        if len(state.base_table):
+            room = room + np.count_nonzero(state.base_table, axis=1)
         return _with_room(np.minimum(room, state.n_topics), state, share)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Topic shares of the documents of a state: θ_dk = (n_dk + α_k)/(n_d + Σα)."""
+"""Topic shares of the documents of a state: θ_dk = (n_dk + α_dk)/(n_d + Σα_d)."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def add_document_shares(doc_ptr: Any, first: Any, last: Any, z: Any, alpha: Any,
 
 def add_shares(state: State, shares: NDArray[np.float32], pool: Pool) -> None:
     """Add θ of every document to `shares` (D, K)."""
-    ptr = state.corpus.block_ptr
+    ptr, alpha = state.corpus.block_ptr, state.priors.topics.alpha_of(state.corpus)
 
     def work(block: int) -> None:
-        add_document_shares(state.corpus.doc_ptr, ptr[block], ptr[block + 1], state.z, state.alpha, shares)
+        for first, last, row in alpha.runs(int(ptr[block]), int(ptr[block + 1])):
+            add_document_shares(state.corpus.doc_ptr, first, last, state.z, row, shares)
 
     pool.map(work, range(len(ptr) - 1))

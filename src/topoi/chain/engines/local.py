@@ -14,17 +14,17 @@ from scipy import sparse
 
 from topoi._machine.pool import Pool
 from topoi.chain.checkpoint import Journal
+from topoi.chain.counts.spectra import word_spectrum
 from topoi.chain.counts.theta import add_shares
 from topoi.chain.diagnostics import log_joint
 from topoi.chain.model import sample_counts
-from topoi.chain.priors.dirichlet import learn_alpha, learn_beta
 from topoi.chain.samplers import Sampler
 from topoi.chain.samples import Samples, Trace
 from topoi.chain.state import State
 
 
 class Engine(Protocol):
-    """What `run` asks of whoever holds the topics; α, β, the weights and the number of sweeps are in `state`."""
+    """What `run` asks of whoever holds the topics; priors, weights and the number of sweeps are in `state`."""
 
     state: State
 
@@ -37,8 +37,8 @@ class Engine(Protocol):
     def sweep(self, kind: type[Sampler], options: Mapping[str, Any]) -> dict[str, float]:
         """Move every token once; returns diagnostics."""
 
-    def learn(self, alpha: bool, beta: bool) -> None:
-        """Learn priors from the topics."""
+    def update_priors(self) -> None:
+        """Update the priors that are due after the last sweep."""
 
     def log_joint(self) -> float:
         """log p(words, topics | α, β)."""
@@ -80,12 +80,12 @@ class Local:
             self.sampler = kind(self.state, self.pool, **options)
         return self.sampler.sweep()
 
-    def learn(self, alpha: bool, beta: bool) -> None:
-        """Learn priors from the topics."""
-        if alpha:
-            self.state.alpha = learn_alpha(self.state, self.pool)
-        if beta:
-            self.state.beta = learn_beta(self.state, self.pool)
+    def update_priors(self) -> None:
+        """Update the priors that are due after the last sweep."""
+        state, pool = self.state, self.pool
+        state.priors = state.priors.updated(
+            state, lambda: [state.priors.topics.observe(state, pool)], lambda: word_spectrum(state, pool)
+        )
         if self.sampler is not None:
             self.sampler.refresh_priors()
 

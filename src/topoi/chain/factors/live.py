@@ -54,6 +54,6 @@ class LiveFactor(WordFactor):
         self.scale[:k] = scale_of_counts(self.n_k[:k], self.state.beta_sum)
 
     def kept_counts(self) -> NDArray[Any]:
-        """The counts as an array (V, K), those of other documents (`state.base`) included."""
+        """The counts as an array (V, K), pseudo-counts included."""
         k = self.state.n_topics
         return self.table[:, :k] if self.rows is None else self.rows.to_dense()

@@ -35,7 +35,7 @@ class Stale(NamedTuple):
 def new_tables(state: State) -> Stale:
     """Tables without content; `draws_left` = 0 says that they must be made before use."""
     room = np.full(state.corpus.n_words, state.n_topics, np.int64)
-    if state.base is None:
+    if not len(state.base_table):
         room = np.minimum(room, state.corpus.word_counts)
     room = np.append(room, state.n_topics)
     start = np.concatenate(([0], np.cumsum(room)))

@@ -44,6 +44,8 @@ class Sampler:
     reference: ClassVar[str]
     #: Can move topics under the tilt of responses (supervised models).
     tilts: ClassVar[bool] = False
+    #: Can move topics where documents have an α of their own; else one α (`state.alpha`) serves all of them.
+    alpha_per_document: ClassVar[bool] = False
     #: For inexact samplers: measured total variation between their stationary distribution and the posterior of the
     #: five-token corpus REPEATED in tests/support/exact.py, where counts are as small as they get (verify/bias.py).
     bias: ClassVar[float] = 0.0
@@ -78,7 +80,7 @@ class Sampler:
                 )
 
     def refresh_priors(self) -> None:
-        """Take over α and β from the state after they were learned."""
+        """Take over α and β from the state after an update of the priors."""
         self.alpha = padded(self.state.alpha, self.state.real)
         self.factor.refresh()
 

@@ -28,6 +28,7 @@ from topoi.chain.checkpoint import CheckpointWarning
 from topoi.chain.counts.spectra import document_spectrum, merge
 from topoi.chain.engines.cluster import EngineError, _counts, _views, _words, _workers
 from topoi.chain.engines.cluster._job import Job, Layout
+from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import new_state, topic_counts
 from topoi.estimators.saved import StoredEstimator
@@ -112,7 +113,9 @@ def test_counts_are_added_up_by_a_tree(expected, monkeypatch):
 @pytest.mark.parametrize("most", [1, 254, 255, 256, 511, 3000])
 def test_entries_add_up(most):
     """Also those of a pair that is there more often than a byte says."""
-    made = new_state(Corpus.from_counts(np.random.default_rng(most).integers(0, most + 1, (3, 8))), np.ones(2), 0.1, 1)
+    made = new_state(
+        Corpus.from_counts(np.random.default_rng(most).integers(0, most + 1, (3, 8))), fixed_priors(np.ones(2), 0.1), 1
+    )
     expected = topic_counts(made)[0]
     tables = [np.zeros((4, 2)), np.zeros((4, 2))]
     for table, part in zip(tables, _counts.group_entries(made, np.array([0, 4, 8])), strict=True):
@@ -202,7 +205,7 @@ def test_progress_is_told():
 
 
 def test_histograms_add_up():
-    state = new_state(Corpus.from_counts(X), np.ones(5), 0.1, 3)
+    state = new_state(Corpus.from_counts(X), fixed_priors(np.ones(5), 0.1), 3)
     whole = document_spectrum(state, topoi.chain.loop.Pool(1))
     halves = [whole._replace(times=whole.times // 2), whole._replace(times=whole.times - whole.times // 2)]
     for name, part in zip(whole._fields, merge(halves[::-1]), strict=True):
@@ -367,7 +370,7 @@ def test_a_cluster_that_gives_up(tmp_path, monkeypatch):
 
     monkeypatch.setattr("distributed.wait", lambda futures, timeout: None)
     client = Client()
-    job = Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", "")
+    job = Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", "", fixed_priors([1.0], 0.1))
     with pytest.raises(EngineError, match=r"lost tasks \(all those workers died\); with .*checkpoint=folder.* goes on"):
         _workers.Dask(client, print).map(print, job, over=[1, 2])
     assert client.cancelled == [1, 2]

@@ -19,6 +19,7 @@ from topoi.chain.engines.cluster import EngineError, _stamp
 from topoi.chain.engines.cluster._job import Job
 from topoi.chain.engines.cluster._stamp import code_stamp, source_digest
 from topoi.chain.engines.cluster._workers import checked
+from topoi.chain.priors import fixed_priors
 
 PACKAGE = Path(topoi.__file__).parent
 X = random_counts(60, 50, 30, seed=2)
@@ -94,12 +95,12 @@ def test_versions_count(monkeypatch):
 
 
 def test_workers_that_cannot_help(tmp_path):
-    job = Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", code_stamp())
+    job = Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", code_stamp(), fixed_priors([1.0], 0.1))
     assert checked(lambda *given: given[1], job, 7) == 7
     with pytest.raises(
         EngineError, match=r"runs other code than the driver.*it has topoi .*; the driver has x\. Install"
     ):
-        checked(print, Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", "x"))
+        checked(print, Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", "x", fixed_priors([1.0], 0.1)))
 
 
 def test_a_worker_with_a_modified_copy(copy):

@@ -8,12 +8,14 @@ does not matter. They are most of what a sweep writes, hence their five bytes.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from topoi._machine.jit import kernel
 from topoi.chain.engines.cluster._job import damaged, read_arrays, write_arrays
@@ -84,11 +86,22 @@ def table_entries(table: NDArray[Any]) -> Entries:
     """The entries of a table of counts."""
     flat = table.reshape(-1)
     places = np.flatnonzero(flat)
-    counts = flat[places].astype(np.int64)
+    return _entries(places, flat[places].astype(np.int64), flat.size)
+
+
+def sparse_entries(counts: sparse.csr_array) -> Entries:
+    """The entries of a sparse table of counts."""
+    table = counts.tocoo()
+    places = table.row.astype(np.int64) * counts.shape[1] + table.col
+    return _entries(places, table.data.astype(np.int64), math.prod(counts.shape))
+
+
+def _entries(places: NDArray[np.int64], counts: NDArray[np.int64], n_places: int) -> Entries:
+    """Entries for counts above 0."""
     several = -(-counts // MOST)
     times = np.full(several.sum(), MOST, np.uint8)
     times[np.cumsum(several) - 1] = counts - MOST * (several - 1)
-    return Entries(np.repeat(places, several).astype(place_dtype(flat.size)), times)
+    return Entries(np.repeat(places, several).astype(place_dtype(n_places)), times)
 
 
 def write_entries(path: Path, shards: list[Entries]) -> None:

@@ -15,7 +15,6 @@ from topoi._disk.store import ModelError
 from topoi._machine.pool import Pool
 from topoi._machine.simd import LANES
 from topoi.chain.counts.shares import Design
-from topoi.chain.counts.spectra import Spectrum, document_spectrum
 from topoi.chain.counts.theta import add_shares
 from topoi.chain.diagnostics import topic_logs
 from topoi.chain.engines.cluster._counts import group_entries, write_entries
@@ -25,7 +24,7 @@ from topoi.chain.engines.cluster._words import read_factor
 from topoi.chain.factors.base import FixedFactor
 from topoi.chain.responses.supervision import Supervision
 from topoi.chain.samplers import SAMPLERS
-from topoi.chain.state import State, new_state, topic_dtype
+from topoi.chain.state import State, first_topics, topic_dtype
 
 ONE = Pool(1)  # a worker has as many tasks at a time as it has threads
 
@@ -33,7 +32,7 @@ ONE = Pool(1)  # a worker has as many tasks at a time as it has threads
 def begin(job: Job, group: int) -> None:
     """Draw the first topics of a group."""
     layout = Layout.read(job)
-    z = new_state(group_corpus(job, layout, group), np.ones(job.n_topics), 1.0, job.seed).z
+    z = first_topics(group_corpus(job, layout, group), job.priors.topics, job.seed)
     _write_topics(job, layout, group, group_state(job, layout, group, 0, z))
 
 
@@ -92,9 +91,10 @@ def logs(job: Job, sweep: int, group: int) -> list[float]:
     return topic_logs(group_state(job, Layout.read(job), group, sweep), ONE)
 
 
-def spectrum(job: Job, sweep: int, group: int) -> Spectrum:
-    """How often each count n_dk occurs in a group."""
-    return document_spectrum(group_state(job, Layout.read(job), group, sweep), ONE)
+def observe(job: Job, sweep: int, group: int) -> Any:
+    """What an update of the prior of topics needs to know of a group."""
+    state = group_state(job, Layout.read(job), group, sweep)
+    return state.priors.topics.observe(state, ONE)
 
 
 def share(job: Job, before: int | None, sweep: int, group: int) -> None:

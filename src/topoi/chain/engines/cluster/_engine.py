@@ -13,6 +13,7 @@ import uuid
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,14 +40,15 @@ from topoi.chain.checkpoint import Journal, Point
 from topoi.chain.counts.spectra import Spectrum, merge
 from topoi.chain.diagnostics import join_logs
 from topoi.chain.engines.cluster import _documents, _words
+from topoi.chain.engines.cluster._counts import sparse_entries, write_entries
 from topoi.chain.engines.cluster._faults import with_files
 from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays, write_shared
 from topoi.chain.engines.cluster._stamp import code_stamp
-from topoi.chain.engines.cluster._views import group_corpus
+from topoi.chain.engines.cluster._views import group_corpus, pseudo_counts_file
 from topoi.chain.engines.cluster._weights import weigh
 from topoi.chain.engines.cluster._workers import Workers
 from topoi.chain.factors.base import FixedFactor
-from topoi.chain.priors.dirichlet import alpha_of, beta_of
+from topoi.chain.priors import Priors
 from topoi.chain.responses.supervision import Supervision
 from topoi.chain.samplers import Sampler
 from topoi.chain.samples import Samples, Trace
@@ -60,12 +62,11 @@ RUN = "[0-9a-f]{12}"
 BLOCK = re.compile(rf"(?P<run>{RUN})/(?P<kind>sweep|shares)-(?P<number>\d{{9}})/(z|sum)-\d{{5,}} [0-9a-f]{{32}}")
 
 
-def state_without_topics(
-    corpus: Corpus, alpha: NDArray[np.float64], beta: float, seed: int, supervision: Supervision | None = None
-) -> State:
-    """The state that the driver has: topics are in files."""
-    z = np.zeros(0, topic_dtype(len(alpha)))
-    return State(corpus, np.asarray(alpha, np.float64), beta, z, seed, real=real_dtype(corpus), supervision=supervision)
+def state_without_topics(corpus: Corpus, priors: Priors, seed: int, supervision: Supervision | None = None) -> State:
+    """The state that the driver has: topics are in files, and so is the table of pseudo-counts."""
+    z = np.zeros(0, topic_dtype(len(priors.topics.alpha)))
+    real = real_dtype(corpus, priors.words.pseudo_counts)
+    return State(corpus, priors, z, seed, real=real, supervision=supervision)
 
 
 class Cluster:
@@ -94,7 +95,8 @@ class Cluster:
             }  # fmt: skip
         self.job = Job(
             str(self.folder / uuid.uuid4().hex[:12]), str(state.corpus.folder), state.corpus.n_words,
-            state.n_topics, state.seed, np.dtype(state.real).name, code_stamp(), **responses,
+            state.n_topics, state.seed, np.dtype(state.real).name, code_stamp(), state.priors.given(None),
+            state.priors.words.pseudo_counts is not None, **responses,
         )  # fmt: skip
         weakref.finalize(self, group_corpus.forget, self.job.folder)
         self.begun = False
@@ -113,7 +115,7 @@ class Cluster:
     def _publish(self) -> None:
         """Tell the tasks of the coming sweep the priors and the weights."""
         s = self.state.supervision
-        arrays = {"alpha": self.state.alpha, "beta": np.array([self.state.beta])}
+        arrays = self.state.priors.arrays()
         if s is not None:
             arrays["eta"] = s.eta
         write_arrays(self.job.path(self.state.sweep, "model"), arrays)
@@ -131,6 +133,10 @@ class Cluster:
         make_inside(self.folder, Path(self.job.folder).name)
         make_new(self.job.sweep(self.state.sweep))
         self.layout.write(self.job)
+        counts = self.state.priors.words.pseudo_counts
+        if counts is not None:
+            shards = [sparse_entries(counts[first:last]) for first, last in pairwise(self.layout.words.tolist())]
+            write_entries(pseudo_counts_file(self.job), shards)
         s = self.state.supervision
         if s is not None:
             for name, array in (("y.npy", s.y), ("weight.npy", s.weight)):
@@ -247,12 +253,10 @@ class Cluster:
         return dict(summary)
 
     @with_files
-    def learn(self, alpha: bool, beta: bool) -> None:
-        """Learn priors from the topics."""
-        if alpha:
-            self.state.alpha = alpha_of(self.state, merge(self._groups(_documents.spectrum, self.state.sweep)))
-        if beta:
-            self.state.beta = beta_of(self.state, *self._tally())
+    def update_priors(self) -> None:
+        """Update the priors that are due after the last sweep."""
+        state = self.state
+        state.priors = state.priors.updated(state, lambda: self._groups(_documents.observe, state.sweep), self._tally)
         self._publish()
 
     @with_files

@@ -2,7 +2,8 @@
 
     folder/layout                     where groups of documents and shards of words begin and end
     folder/y.npy, weight.npy          targets and weights of the documents, where there are responses
-    folder/sweep-000000012/model      α, β and the weights after sweep 12
+    folder/pseudo_counts              those of the words, by shards, where there are some
+    folder/sweep-000000012/model      the priors and the weights after sweep 12
                           /z-00003    the topics of group 3, and what follows from them: counts, pairs
                           /…          the word factor of the sweep to come
     folder/shares-000000012/sum-00003 sums over the samples of the topic shares of group 3
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 from topoi._disk.blocks import file_in_place, map_file, new_file
 from topoi._disk.safetensors import write_safetensors
 from topoi._disk.whole import writing_whole
+from topoi.chain.priors import Priors
 from topoi.chain.responses.base import Response
 from topoi.corpus import Corpus
 
@@ -51,6 +53,8 @@ class Job:
     seed: int
     real: str
     stamp: str  # of the code that the driver runs
+    priors: Priors  # as the run began, without pseudo-counts
+    pseudo_counts: bool = False  # whether there are some
     response: Response | None = None
     nu: float = 1.0
     n_gibbs: int = 2

@@ -1,7 +1,7 @@
 """A part of a run as a state of its own: a group of documents, or a shard of words.
 
 The samplers' own functions and kernels work on them. What they draw is that of the whole, since blocks and documents
-keep their numbers. A shard has no tokens: the counts of all tokens are its base counts.
+keep their numbers. A shard has no tokens: the counts of all tokens, and the pseudo-counts, are its base table.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.chain.engines.cluster._counts import add_file
 from topoi.chain.engines.cluster._faults import EngineError
 from topoi.chain.engines.cluster._job import Job, Layout, checksum, damaged, read_arrays, read_part
+from topoi.chain.priors import Priors
 from topoi.chain.responses.supervision import Supervision
 from topoi.chain.state import State, topic_dtype
 from topoi.corpus import Corpus
@@ -88,10 +90,7 @@ def group_state(job: Job, layout: Layout, group: int, sweep: int, z: NDArray[Any
     corpus = group_corpus(job, layout, group)
     if z.shape != (corpus.n_tokens,) or z.dtype != topic_dtype(job.n_topics) or z.max(initial=0) >= job.n_topics:
         raise damaged(job.path(sweep, "z", group), f"it does not hold the topics of {corpus.n_tokens} tokens")
-    state = State(
-        corpus, model["alpha"], float(model["beta"][0]), z, job.seed, sweep,
-        real=np.dtype(job.real).type,
-    )  # fmt: skip
+    state = State(corpus, _priors(job, model), z, job.seed, sweep, real=np.dtype(job.real).type)
     if job.response is not None:
         rows = slice(*layout.documents[group : group + 2])
         y, weight = (
@@ -111,8 +110,10 @@ def supervision(job: Job, eta: NDArray[np.float32], y: NDArray[Any], weight: NDA
 
 
 def shard_state(job: Job, layout: Layout, shard: int, sweep: int, counts: NDArray[Any]) -> State:
-    """The state of a shard of words after a sweep; `counts` (words, K) are those of all documents."""
-    model = read_arrays(job.path(sweep, "model"), "alpha", "beta")
+    """The state of a shard of words after a sweep; to `counts` (words, K), of all documents, it adds pseudo-counts."""
+    model = read_arrays(job.path(sweep, "model"), *job.priors.arrays())
+    if job.pseudo_counts and counts.size:
+        add_file(pseudo_counts_file(job), shard, counts.reshape(-1))
     first_block, last_block = layout.shards[shard], layout.shards[shard + 1]
     ptr = layout.word_block_ptr[first_block : last_block + 1]
     corpus = Corpus(np.zeros(0, np.int32), np.zeros(1, np.int64), int(ptr[-1] - ptr[0]))
@@ -120,7 +121,17 @@ def shard_state(job: Job, layout: Layout, shard: int, sweep: int, counts: NDArra
     _preset(corpus, "word_block_ptr", ptr - ptr[0])
     z = np.zeros(0, topic_dtype(job.n_topics))
     real = np.dtype(job.real).type
-    return State(corpus, model["alpha"], float(model["beta"][0]), z, job.seed, sweep, counts, real)
+    return State(corpus, _priors(job, model), z, job.seed, sweep, counts, real)
+
+
+def _priors(job: Job, model: dict[str, NDArray[Any]]) -> Priors:
+    """The priors after a sweep."""
+    return job.priors.with_arrays({name: model[name] for name in job.priors.arrays()})
+
+
+def pseudo_counts_file(job: Job) -> Path:
+    """Where the pseudo-counts of a run are."""
+    return Path(job.folder) / "pseudo_counts"
 
 
 def _preset(corpus: Corpus, name: str, cuts: NDArray[np.int64]) -> None:

@@ -1,0 +1,228 @@
+"""What a prior is: α of the topics of a document, or β and pseudo-counts of the words of a topic.
+
+    p(z_i = k | rest) ∝ (n_dk⁻ + α_dk) · (n_wk⁻ + β + δ_wk) / (n_k⁻ + Vβ + Σ_w δ_wk)
+
+A prior is frozen: an update returns another one, so that several chains may begin with the same. It is told apart by
+its class: members are listed in `topoi.chain.priors`, one for each file beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from topoi._disk.schema import NUMBER, Field, array_of
+from topoi._disk.store import ModelError
+from topoi._machine.pool import Pool
+from topoi._machine.rng import TOPIC_PRIOR, WORD_PRIOR, new_stream
+from topoi.chain.counts.spectra import Spectrum, document_spectrum
+from topoi.corpus import Corpus
+
+if TYPE_CHECKING:
+    from topoi.chain.state import State
+
+#: Of a prior in a file: kernels read priors as float32.
+LARGEST_PRIOR = 1e30
+
+
+class DocumentAlpha(NamedTuple):
+    """α of the documents of a corpus: its different `rows` (R, K), and the row of each document.
+
+    Without `row_of` all documents have the first row.
+    """
+
+    rows: NDArray[np.float64]
+    row_of: NDArray[np.int64] | None = None
+
+    def runs(self, first: int, last: int) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+        """Documents first … last − 1, cut where α changes: the first of a piece, its end, and its α."""
+        if self.row_of is None:
+            yield first, last, self.rows[0]
+        elif first < last:
+            cuts = first + 1 + np.flatnonzero(np.diff(self.row_of[first:last]))
+            for begin, end in pairwise([first, *cuts.tolist(), last]):
+                yield begin, end, self.rows[self.row_of[begin]]
+
+    def groups(self, n_documents: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """The documents of every row that some have, and its α."""
+        row_of = np.zeros(n_documents, np.int64) if self.row_of is None else self.row_of
+        for row in np.unique(row_of):
+            yield np.flatnonzero(row_of == row), self.rows[row]
+
+    def by_document(self) -> NDArray[np.float64]:
+        """α of every document (D, K), or one row that stands for all."""
+        return self.rows[:1] if self.row_of is None else self.rows[self.row_of]
+
+
+class Prior:
+    """What the priors of topics and of words share."""
+
+    #: Of the member, in error messages and fingerprints.
+    name: ClassVar[str]
+    #: The parameter of the estimators by which a user asks for a prior of this axis.
+    parameter: ClassVar[str]
+    #: The word that asks for this member; "" if there is none.
+    word: ClassVar[str] = ""
+    #: Whatever else asks for it, in the words of error messages.
+    accepts: ClassVar[tuple[str, ...]] = ()
+    #: The fields that it is made of, numbers or arrays: they go to checkpoints, model files and workers.
+    stored: ClassVar[dict[str, Field]]
+    #: Sweeps from one update to the next; 0 if there is none.
+    every: ClassVar[int] = 0
+    #: What its random stream is for.
+    purpose: ClassVar[int]
+
+    @classmethod
+    def from_value(cls, value: Any, n_topics: int, corpus: Corpus) -> Self | None:
+        """The prior that a user means by `value` of the parameter; None if this member is not meant."""
+        raise NotImplementedError
+
+    def due(self, sweep: int) -> bool:
+        """Whether it is to be updated after sweep number `sweep`, counted from 1."""
+        return self.every > 0 and sweep % self.every == 0
+
+    def stream(self, state: State) -> NDArray[np.uint64]:
+        """Random numbers of its own for the update after the state's last sweep."""
+        return new_stream(state.seed, self.purpose, state.sweep)
+
+    def log_density(self) -> float:
+        """Log density of what is learned or drawn, under the prior that it has itself; 0 where nothing is."""
+        return 0.0
+
+    def check(self) -> None:
+        """Raise a ModelError unless the fields, which may come from a file, can be those of such a prior."""
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The stored fields; numbers are arrays of one entry."""
+        return {name: np.atleast_1d(np.asarray(getattr(self, name))) for name in self.stored}
+
+    def with_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The same prior with stored fields as `arrays` has them; a ModelError if they cannot be its own."""
+        own = self.arrays()
+        if set(arrays) != set(own):
+            raise ModelError(f"the prior {self.name!r} has {', '.join(own)}, not {', '.join(arrays)}")
+        values: dict[str, Any] = {}
+        for name, array in arrays.items():
+            if array.dtype != own[name].dtype or array.shape != own[name].shape:
+                raise ModelError(f"{name} has shape {array.shape}, of {array.dtype}; not {own[name].shape}")
+            values[name] = array if isinstance(getattr(self, name), np.ndarray) else array[0].item()
+        made = replace(self, **values)  # type: ignore[type-var]  # members are dataclasses
+        made.check()
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class TopicPrior(Prior):
+    """Dirichlet prior of the topics of a document; `alpha` (K) is that of a document of which nothing is known."""
+
+    alpha: NDArray[np.float64]
+
+    parameter: ClassVar[str] = "doc_topic_prior"
+    purpose: ClassVar[int] = TOPIC_PRIOR
+    stored: ClassVar[dict[str, Field]] = {"alpha": array_of("float64")}
+    #: Documents may have an α of their own: then only samplers with `alpha_per_document` can be used.
+    per_document: ClassVar[bool] = False
+
+    def alpha_of(self, corpus: Corpus) -> DocumentAlpha:
+        """α of the documents of a corpus: those that are fitted, a part of them on a worker, or new ones."""
+        return DocumentAlpha(self.alpha[None])
+
+    def observe(self, state: State, pool: Pool) -> Any:
+        """What an update needs to know of the topics of some documents, wherever these are: all, or a part of them."""
+        return document_spectrum(state, pool)
+
+    def update(self, state: State, observed: list[Any]) -> Self:
+        """The prior after an update; `observed` has what `observe` said of the parts of the corpus, in their order.
+
+        `state` is that of the whole corpus. It may be without topics, which can be on other machines.
+        """
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Raise unless α are positive numbers."""
+        if self.alpha.ndim != 1 or not len(self.alpha) or not ((self.alpha > 0) & (self.alpha < LARGEST_PRIOR)).all():
+            raise ModelError("alpha must be positive numbers, one per topic")
+
+
+@dataclass(frozen=True, eq=False)
+class WordPrior(Prior):
+    """Dirichlet prior of the words of a topic: β for all of them, and pseudo-counts δ of some.
+
+    Pseudo-counts (V, K) are whole numbers, for they share tables with counts. They count as if so many tokens of the
+    word had the topic, which never move; the counts of a model contain them. `partial_fit` makes them of the tokens of
+    earlier documents.
+    """
+
+    beta: float
+    pseudo_counts: sparse.csr_array | None = field(default=None, kw_only=True)
+
+    parameter: ClassVar[str] = "topic_word_prior"
+    purpose: ClassVar[int] = WORD_PRIOR
+    stored: ClassVar[dict[str, Field]] = {"beta": NUMBER}
+
+    def update(self, state: State, spectrum: Spectrum, n_k: NDArray[np.int64]) -> Self:
+        """The prior after an update, given how often each count n_wk occurs, and n_k; both with pseudo-counts."""
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Raise unless β is a positive number."""
+        if not 0 < self.beta < LARGEST_PRIOR:
+            raise ModelError("beta must be a positive number")
+
+
+@dataclass(frozen=True)
+class Priors:
+    """The two priors of a chain."""
+
+    topics: TopicPrior
+    words: WordPrior
+
+    def due(self, sweep: int) -> bool:
+        """Whether one of them is to be updated after sweep number `sweep`."""
+        return self.topics.due(sweep) or self.words.due(sweep)
+
+    def updated(
+        self,
+        state: State,
+        observed: Callable[[], list[Any]],
+        tally: Callable[[], tuple[Spectrum, NDArray[np.int64]]],
+    ) -> Priors:
+        """The priors after the updates that are due; engines know how to get what `update` is given."""
+        topics, words = self.topics, self.words
+        if topics.due(state.sweep):
+            topics = topics.update(state, observed())
+        if words.due(state.sweep):
+            words = words.update(state, *tally())
+        return Priors(topics, words)
+
+    def check(self) -> None:
+        """Raise a ModelError unless both can be what they are."""
+        self.topics.check()
+        self.words.check()
+
+    def given(self, counts: sparse.csr_array | None) -> Priors:
+        """The same priors with these pseudo-counts, or with none."""
+        return replace(self, words=replace(self.words, pseudo_counts=counts))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The stored fields of both, as "topics.alpha"; not the pseudo-counts, which never change."""
+        return {f"{axis}.{name}": array for axis in AXES for name, array in getattr(self, axis).arrays().items()}
+
+    def with_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Priors:
+        """The same priors with stored fields as `arrays` has them; a ModelError if they cannot be their own."""
+        parts: dict[str, dict[str, NDArray[Any]]] = {axis: {} for axis in AXES}
+        for key, array in arrays.items():
+            axis, _, name = key.partition(".")
+            if axis not in parts:
+                raise ModelError(f"there is no prior {axis!r}")
+            parts[axis][name] = array
+        return Priors(*(getattr(self, axis).with_arrays(part) for axis, part in parts.items()))
+
+
+AXES = ("topics", "words")
