@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from support.kills import Killed, killer
-from support.labelled import Documents
+from support.labelled import LOSSES, REGRESSION_LOSSES, Documents
 from support.places import GOLDEN, TESTS
 from support.saved_models import answers
 from support.variants import slow_but
@@ -64,7 +64,7 @@ def test_every_sampler(sampler, at, data, tmp_path):
 
 
 @pytest.mark.parametrize("sampler", ["auto", *TILTING])
-@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize("loss", LOSSES)
 def test_every_loss_of_labels(loss, sampler, data, tmp_path):
     check_resumed(
         lambda **more: MedLDAClassifier(**QUICK | {"sampler": sampler, "loss": loss} | more),
@@ -73,7 +73,7 @@ def test_every_loss_of_labels(loss, sampler, data, tmp_path):
 
 
 @pytest.mark.parametrize("sampler", ["auto", *TILTING])
-@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared"])
+@pytest.mark.parametrize("loss", REGRESSION_LOSSES)
 def test_every_loss_of_numbers(loss, sampler, data, tmp_path):
     check_resumed(
         lambda **more: MedLDARegressor(**QUICK | {"sampler": sampler, "loss": loss, "n_gibbs": 0} | more),

@@ -12,15 +12,14 @@ from scipy import stats
 from topoi import MedLDAClassifier, MedLDARegressor, ParameterError
 from topoi._machine.polya_gamma import polya_gamma
 from topoi._machine.rng import new_stream
+from topoi.chain.responses import RESPONSES
 from topoi.chain.responses.settings import STRONGEST
 
 rng = np.random.default_rng(5)
 X = rng.poisson(0.5, (24, 12)) + (np.arange(12) == 0)
 LOSSES = {
-    "hinge": ("cost", "margin", "class_weight"),
-    "logistic": ("cost", "class_weight"),
-    "epsilon_insensitive": ("cost", "epsilon"),
-    "squared": ("cost",),
+    name: (*kind.setting_names(), *(["class_weight"] if kind.predicts == "labels" else []))
+    for name, kind in RESPONSES.items()
 }
 SIZES = (1e-300, 1e-30, 1e-6, 1e6, STRONGEST)
 PRIORS = (1 / STRONGEST, 1.0, STRONGEST)
@@ -31,7 +30,7 @@ def fitted(loss, n_gibbs=2, y=None, **settings):
     if "class_weight" in settings:
         settings["class_weight"] = {0: settings["class_weight"], 1: 1.0}
         settings.setdefault("cost", 1.0)
-    if loss in ("hinge", "logistic"):
+    if "class_weight" in LOSSES[loss]:
         return MedLDAClassifier(3, loss=loss, **short, **settings).fit(X, np.arange(24) % 2 if y is None else y)
     return MedLDARegressor(3, loss=loss, **short, **settings).fit(X, np.arange(24.0))
 

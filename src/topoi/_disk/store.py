@@ -13,7 +13,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +50,26 @@ class StoreError(TopoiError, TypeError):
 class Stored:
     """How a class is written: what its fields may hold, the fields of an object, and an object from fields.
 
-    `old` are fields that earlier versions wrote, for `make` to know what to do with.
+    `old` are fields that earlier versions wrote, for `make` to know what to do with. `spare` fields have a default, and
+    stand in a file only where they hold something: most files never know of them.
     """
 
-    def __init__(self, cls: type[Any], fields: Mapping[str, Field], old: Mapping[str, Field] | None = None) -> None:
+    def __init__(
+        self,
+        cls: type[Any],
+        fields: Mapping[str, Field],
+        old: Mapping[str, Field] | None = None,
+        spare: Collection[str] = (),
+    ) -> None:
         self.cls = cls
         self.fields = dict(fields)
         self.old = dict(old or {})
+        self.spare = spare
 
     def values(self, thing: Any) -> dict[str, Any]:
         """The fields of an object."""
-        return {name: getattr(thing, name) for name in self.fields}
+        values = {name: getattr(thing, name) for name in self.fields}
+        return {name: value for name, value in values.items() if name not in self.spare or value}
 
     def make(self, values: dict[str, Any]) -> Any:
         """An object from checked fields."""

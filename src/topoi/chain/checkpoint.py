@@ -127,6 +127,9 @@ class Point:
     watched: str = ""
     # Of a run on a cluster: the files that hold topics and shares, with their digests.
     blocks: list[str] = field(default_factory=list)
+    # What else a sweep moves, and its samples: see `Supervision.beside`.
+    beside: dict[str, NDArray[Any]] = field(default_factory=dict)
+    beside_samples: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
 
     def belongs_to(self, state: State) -> bool:
         """Whether it can be a point of the chain of `state`: kernels go by what it says without looking."""
@@ -145,8 +148,22 @@ class Point:
             and (self.shares is None or self.shares.shape == (state.corpus.n_documents, n_topics))
             and len(self.weights) == (0 if s is None else self.n_samples)
             and all(s is not None and sample.shape == (s.n_tasks, n_topics) for sample in self.weights)
+            and self._fits_beside({} if s is None else s.beside)
             and len(self.trace_sweep) == len(self.trace_log_joint)
             and len(self.trace_held_out) == (len(self.trace_sweep) if self.watched else 0)
+        )
+
+    def _fits_beside(self, expected: dict[str, NDArray[Any]]) -> bool:
+        samples = self.beside_samples
+        return (
+            self.beside.keys() == expected.keys()
+            and samples.keys() == (expected.keys() if self.n_samples else set())
+            and all(len(arrays) == self.n_samples for arrays in samples.values())
+            and all(
+                found.shape == expected[name].shape and found.dtype == expected[name].dtype
+                for name in expected
+                for found in (self.beside[name], *samples.get(name, []))
+            )
         )
 
 
@@ -188,8 +205,11 @@ CLASSES: dict[str, Stored] = {
             "trace_held_out": list_of(NUMBER),
             "watched": TEXT,
             "blocks": list_of(TEXT),
+            "beside": mapping_of(array_of()),
+            "beside_samples": mapping_of(list_of(array_of())),
         },
         {"alpha": array_of("float64"), "beta": NUMBER},
+        spare=("beside", "beside_samples"),
     )
 }
 
@@ -216,7 +236,7 @@ class Journal:
         point = Point(
             self.fingerprint, state.sweep, state.z, state.priors.arrays(), None if s is None else s.eta, samples.n,
             samples.counts, samples.last, samples.shares, samples.weights, trace.sweep, trace.log_joint,
-            trace.held_out, trace.watched, list(blocks),
+            trace.held_out, trace.watched, list(blocks), {} if s is None else s.beside, samples.beside,
         )  # fmt: skip
         path = self.folder / f"sweep-{state.sweep:09d}.topoi"
         try:
@@ -257,6 +277,9 @@ class Journal:
         if state.supervision is not None:
             assert point.eta is not None
             state.supervision.eta[:] = point.eta
+            for name, array in state.supervision.beside.items():
+                array[:] = point.beside[name]
+            samples.beside = point.beside_samples
         return point
 
     def _last(self, state: State, check: Callable[[Point], None]) -> Point | None:
@@ -312,6 +335,9 @@ def fingerprint(state: State, plan: Any, schedule: Any, *more: Any) -> str:
     if s is not None:
         digest.update(repr((s.response, s.nu, s.n_gibbs, s.part)).encode())
         arrays += [s.y, s.weight]
+        if s.columns is not None:
+            digest.update(repr(s.columns.nu).encode())
+            arrays += [s.columns.design.start, s.columns.design.doc, s.columns.design.share]
     for array in arrays:
         digest.update(repr((array.dtype.str, array.shape)).encode())
         digest.update(np.ascontiguousarray(array).data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +90,7 @@ class Run:
     stopped: str  # "finished", "callback", "time", "converged" or "interrupted"
     counts: sparse.csr_array  # word–topic counts (V, K) of the last sweep
     topics: Callable[[NDArray[np.int64]], NDArray[np.int64]]  # of the tokens of some documents, after the last sweep
+    beside: dict[str, NDArray[Any]]  # what else the samples hold (samples, tasks, …), see `Supervision.beside`
 
 
 @dataclass(frozen=True)
@@ -177,5 +179,5 @@ def run(
     weights = np.array(samples.weights, np.float32)
     return Run(
         samples.model(state), engine.doc_topic(samples), trace, state, sweep, time.perf_counter() - begun, weights,
-        stopped, counts, engine.topics,
+        stopped, counts, engine.topics, samples.kept_beside(),
     )  # fmt: skip

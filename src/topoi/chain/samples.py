@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +18,15 @@ from topoi.chain.state import State
 
 @dataclass(frozen=True)
 class Watch:
-    """A `score` of the model so far, and its weights (samples, tasks, K), on documents that it does not learn from.
+    """A `score` of the model so far, on documents that it does not learn from.
 
+    It is given topics, weights (samples, tasks, K) and what else the samples hold, by name (samples, tasks, …).
     `measure` names the score; `key` is a hash of the documents: scores of others are not mixed with theirs.
     """
 
     measure: str
     key: str
-    score: Callable[[TopicModel, NDArray[np.float32], Pool], float]
+    score: Callable[[TopicModel, NDArray[np.float32], dict[str, NDArray[Any]], Pool], float]
 
 
 @dataclass
@@ -57,6 +59,7 @@ class Samples:
         self.shares: NDArray[np.float32] | None = None  # (D, K), unless an engine keeps them elsewhere
         self.n = 0
         self.weights: list[NDArray[np.float32]] = []
+        self.beside: dict[str, list[NDArray[Any]]] = {}  # `Supervision.beside`
 
     def add(self, state: State, counts: sparse.csr_array) -> None:
         """Keep a sample: the word–topic counts (V, K) and the weights of the state as it is."""
@@ -64,6 +67,8 @@ class Samples:
         self.counts = self.last if self.counts is None else self.counts + self.last
         if state.supervision is not None:
             self.weights.append(state.supervision.eta[:, : state.n_topics].copy())
+            for name, array in state.supervision.beside.items():
+                self.beside.setdefault(name, []).append(array.copy())
         self.n += 1
 
     def model(self, state: State) -> TopicModel:
@@ -77,8 +82,13 @@ class Samples:
     def watched(self, watch: Watch, state: State, now: Callable[[], sparse.csr_array], pool: Pool) -> float:
         """The score of the model that the run would leave if it ended now; nothing is changed."""
         if self.n:
-            return watch.score(self.model(state), np.array(self.weights, np.float32), pool)
+            return watch.score(self.model(state), np.array(self.weights, np.float32), self.kept_beside(), pool)
         counts, s = now(), state.supervision
         model = TopicModel(counts, counts, 1, state.priors.given(None), state.corpus.vocabulary)
         weights = np.empty((0, 0, 0), np.float32) if s is None else s.eta[None, :, : state.n_topics]
-        return watch.score(model, weights, pool)
+        beside = {} if s is None else {name: array[None] for name, array in s.beside.items()}
+        return watch.score(model, weights, beside, pool)
+
+    def kept_beside(self) -> dict[str, NDArray[Any]]:
+        """What the samples hold besides topics and weights, by name (samples, tasks, …)."""
+        return {name: np.array(arrays) for name, arrays in self.beside.items()}

@@ -242,8 +242,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         unseen = strategy.share_out(replace(whole, corpus=documents, targets=targets, weight=np.ones_like(targets)))
         watched = []
         for problem, new in zip(problems, unseen, strict=True):
-            fold_in = self._fold_in(problem.seed)
-            watch = watch_labels(new.corpus, new.targets, measure, fold_in, problem.response.average)
+            watch = watch_labels(new.corpus, new.targets, measure, self._fold_in(problem.seed), problem.response)
             watched.append(replace(problem, watch=watch))
         return watched
 
@@ -305,10 +304,10 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         probability. For "ovo": the pairs that a class wins, and less than half of a pair for the sum of its scores,
         which breaks ties (as scikit-learn's `OneVsOneClassifier`).
         """
-        samples = self._scores(X)
-        models = zip(self.estimators_, samples, strict=True)
-        scores = np.concatenate([model.response_.average(part) for model, part in models], axis=1)
-        return scores[:, 0] if self._labels.binary else self._strategy.decide(scores)
+        models = zip(self.estimators_, self._scores(X), strict=True)
+        scores = [model.response_.average(part, model.loss_parameters_) for model, part in models]
+        together = np.concatenate(scores, axis=1)
+        return together[:, 0] if self._labels.binary else self._strategy.decide(together)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels of new documents; an indicator matrix if y was one."""
@@ -326,9 +325,9 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         one more vote shared by all labels, so that no label is ever certain.
         """
         samples, labels = self._scores(X), self._labels
-        responses = [model.response_ for model in self.estimators_]  # whatever `loss` was set to since
-        if responses[0].probabilistic:
-            parts = [response.link(scores).mean(0) for response, scores in zip(responses, samples, strict=True)]
+        if self.estimators_[0].response_.probabilistic:  # whatever `loss` was set to since
+            models = zip(self.estimators_, samples, strict=True)
+            parts = [model.response_.link(scores, model.loss_parameters_).mean(0) for model, scores in models]
             return self._strategy.probabilities(np.concatenate(parts, axis=1))
         n_samples = min(map(len, samples))  # a model that was stopped has fewer
         scores = self._strategy.decide(np.concatenate([part[:n_samples] for part in samples], axis=2))

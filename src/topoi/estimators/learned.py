@@ -39,7 +39,7 @@ def learned_with_weights(problem: SupervisedProblem, runs: list[Run], schedule: 
     """The same of a problem with targets: also the loss, and the weights of the topics in units of its scores."""
     weights, unit = best_of(runs).weights, problem.response.unit
     return learned(problem, runs, schedule) | {
-        "_chains": [Chain(run.model, run.weights) for run in runs],
+        "_chains": [Chain(run.model, run.weights, run.beside) for run in runs],
         "response_": problem.response,
         "topic_weights_": weights.mean(0).astype(np.float64) / unit,
         "topic_weights_std_": weights.std(0).astype(np.float64) / unit,

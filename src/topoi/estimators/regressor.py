@@ -27,7 +27,7 @@ from topoi.estimators.problem import model_seed
 from topoi.estimators.supervised import SupervisedEstimator
 from topoi.estimators.watch import watch_targets
 from topoi.predict.intervals import N_DRAWS, Noise, held_out_noise, measure_noise, spaced
-from topoi.predict.scores import Reason, score_draws
+from topoi.predict.scores import Reason, target_draws
 
 
 class MedLDARegressor(RegressorMixin, SupervisedEstimator):
@@ -151,7 +151,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             if validation is not None:
                 unseen, right = self._to_watch(validation, corpus, response, len(mean))
                 fold_in = self._fold_in(problem.seed)
-                watch = watch_targets(unseen, (right - mean) / spread, fold_in, response.average)
+                watch = watch_targets(unseen, (right - mean) / spread, fold_in, response)
                 problem = replace(problem, watch=watch)
             problems = [problem]
             if len(out):
@@ -247,11 +247,11 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         corpus = self.as_corpus(X)
         with self._pool() as pool:
             (scores,) = self._sample_scores(corpus, pool)
-            mean = self.response_.average(scores) * self._spread + self._mean
+            mean = self.response_.average(scores, self.loss_parameters_) * self._spread + self._mean
             if not with_spread:
                 return mean, np.empty(0)
-            draws = score_draws(self._chains, corpus, N_DRAWS, self._seed, pool)
-        return mean, self._noise.spread(self.response_.link(draws)) * self._spread
+            draws = target_draws(self._chains, self.response_, corpus, N_DRAWS, self._seed, pool)
+        return mean, self._noise.spread(draws) * self._spread
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² of the predictions; every target must be known."""

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from topoi._disk import store
-from topoi._disk.schema import FLAG, MAPPING, NUMBER, TEXT, WHOLE, Field, array_of, instance_of, list_of
+from topoi._disk.schema import FLAG, MAPPING, NUMBER, TEXT, WHOLE, Field, array_of, instance_of, list_of, mapping_of
 from topoi._disk.store import ModelError, Stored
 from topoi.chain import model
 from topoi.chain.model import TopicModel
@@ -24,7 +24,11 @@ from topoi.predict.scores import Chain
 #: What an estimator is made of.
 PARTS = {
     **model.CLASSES,
-    "Chain": Stored(Chain, {"model": instance_of(TopicModel), "weights": array_of("float32")}),
+    "Chain": Stored(
+        Chain,
+        {"model": instance_of(TopicModel), "weights": array_of("float32"), "beside": mapping_of(array_of())},
+        spare=("beside",),
+    ),
     "Labels": Stored(Labels, {"classes": array_of(), "several": FLAG}),
     "Noise": Stored(
         Noise, {"variance": array_of("float64"), "scale": array_of("float64"), "errors": list_of(array_of("float64"))}

@@ -20,7 +20,7 @@ from topoi.corpus import Corpus
 from topoi.estimators.base import TopicEstimator
 from topoi.estimators.problem import SupervisedProblem
 from topoi.estimators.saved import Savable
-from topoi.predict.scores import Chain, Reason, reasons, sample_scores
+from topoi.predict.scores import Chain, Reason, reasons, sample_own, sample_scores
 
 
 class SupervisedEstimator(TopicEstimator):
@@ -68,6 +68,11 @@ class SupervisedEstimator(TopicEstimator):
         """Of every chain the weights (samples, tasks, topics) of its kept samples, in the scores of the chain."""
         return [chain.weights for chain in self._chains]
 
+    @property
+    def loss_parameters_(self) -> NDArray[np.float64] | None:
+        """Parameters of the loss of its own, in the samples of all chains (samples, tasks, …); None if it has none."""
+        return sample_own(self._chains)
+
     def as_truth(self, y: Any, n_documents: int) -> NDArray[Any]:
         """y as what the predictions for so many documents are compared with; an error if it cannot be."""
         raise NotImplementedError
@@ -108,6 +113,12 @@ class SupervisedEstimator(TopicEstimator):
                 raise ModelError(f"weights must be samples of shape {shape}")
             if chain.model.n_words != self.n_features_in_ or not np.isfinite(chain.weights).all():
                 raise ModelError("a chain has other words than the estimator, or weights that are not finite")
+            own = self.response_.first_own(self._n_tasks)
+            expected = {} if own is None else {"own": (len(chain.weights), *own.shape)}
+            if {name: array.shape for name, array in chain.beside.items()} != expected or not all(
+                array.dtype == np.float64 and np.isfinite(array).all() for array in chain.beside.values()
+            ):
+                raise ModelError(f"a chain must hold the parameters of its loss, {expected}, finite, and nothing else")
         shape = (self._n_tasks, self.model_.n_topics)
         if self.topic_weights_.shape != shape or self.topic_weights_std_.shape != shape:
             raise ModelError(f"topic_weights_ must be of shape {shape}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,11 @@ from numpy.typing import NDArray
 from topoi._machine.pool import Pool
 from topoi.chain.diagnostics import completion
 from topoi.chain.model import TopicModel
+from topoi.chain.responses import Response
 from topoi.chain.samples import Watch
 from topoi.corpus import Corpus
 from topoi.predict.fold_in import FoldIn
-from topoi.predict.scores import Chain, sample_scores
+from topoi.predict.scores import Chain, sample_own, sample_scores
 
 Scores = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ def watch_words(corpus: Corpus) -> Watch:
     used, words = np.unique(corpus.words, return_inverse=True)
     small = Corpus(words.astype(np.int32), corpus.doc_ptr, max(len(used), 1))
 
-    def score(model: TopicModel, weights: NDArray[np.float32], pool: Pool) -> float:
+    def score(model: TopicModel, weights: NDArray[np.float32], beside: dict[str, NDArray[Any]], pool: Pool) -> float:
         if not len(used):
             return math.nan
         return completion(model.word_probabilities(used).T, model.alpha, small, pool=pool).perplexity
@@ -43,17 +43,14 @@ def watch_labels(
     targets: NDArray[Any],
     measure: str,
     fold_in: FoldIn,
-    average: Callable[[Scores], Scores],
+    response: Response,
 ) -> Watch:
-    """Accuracy or micro-F1 of predicted labels; `targets` −1 and +1 (documents, tasks), all known.
+    """Accuracy or micro-F1 of predicted labels; `targets` −1 and +1 (documents, tasks), all known."""
 
-    `average` makes one score of those of the samples, as the classifier's predictions do.
-    """
-
-    def score(model: TopicModel, weights: NDArray[np.float32], pool: Pool) -> float:
+    def score(model: TopicModel, weights: NDArray[np.float32], beside: dict[str, NDArray[Any]], pool: Pool) -> float:
         if not len(targets):
             return math.nan
-        found = average(sample_scores([Chain(model, weights)], corpus, fold_in, pool))
+        found = _answers(Chain(model, weights, beside), response, corpus, fold_in, pool)
         right, said = targets > 0, found > 0
         if measure == "micro_f1":
             return float(2 * (right & said).sum() / max(right.sum() + said.sum(), 1))
@@ -64,17 +61,20 @@ def watch_labels(
     return Watch(measure, _key(corpus, targets), score)
 
 
-def watch_targets(
-    corpus: Corpus, targets: NDArray[np.float64], fold_in: FoldIn, average: Callable[[Scores], Scores]
-) -> Watch:
+def watch_targets(corpus: Corpus, targets: NDArray[np.float64], fold_in: FoldIn, response: Response) -> Watch:
     """R² of predicted numbers, the mean over the outputs; targets (documents, outputs), NaN where one is not known."""
 
-    def score(model: TopicModel, weights: NDArray[np.float32], pool: Pool) -> float:
-        found = average(sample_scores([Chain(model, weights)], corpus, fold_in, pool))
+    def score(model: TopicModel, weights: NDArray[np.float32], beside: dict[str, NDArray[Any]], pool: Pool) -> float:
+        found = _answers(Chain(model, weights, beside), response, corpus, fold_in, pool)
         return float(np.mean([_r2(true[~np.isnan(true)], said[~np.isnan(true)])
                               for true, said in zip(targets.T, found.T, strict=True)]))  # fmt: skip
 
     return Watch("r2", _key(corpus, targets), score)
+
+
+def _answers(chain: Chain, response: Response, corpus: Corpus, fold_in: FoldIn, pool: Pool) -> Scores:
+    """What the estimator would predict from."""
+    return response.average(sample_scores([chain], corpus, fold_in, pool), sample_own([chain]))
 
 
 def _r2(true: Scores, said: Scores) -> float:

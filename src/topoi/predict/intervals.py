@@ -28,7 +28,7 @@ from topoi.chain.model import TopicModel
 from topoi.chain.responses import NumberResponse
 from topoi.corpus import Corpus
 from topoi.predict.fold_in import FoldIn
-from topoi.predict.scores import Chain, sample_scores, score_draws
+from topoi.predict.scores import Chain, sample_own, sample_scores, target_draws
 
 N_DRAWS = 16  # of a document's score
 N_MEASURED = 1000  # documents whose errors are measured: more would tell the coverage no better than to 0.01
@@ -81,10 +81,11 @@ def measure_noise(
     variance = np.empty_like(errors)
     for group in range(n_groups):
         here = slice(group, None, n_groups)
-        chains = [Chain(_without(result, corpus, documents[here]), result.weights) for result in runs]
+        chains = [Chain(_without(result, corpus, documents[here]), result.weights, result.beside) for result in runs]
         part = corpus.take(documents[here])
-        errors[here] = targets[documents[here]] - response.average(sample_scores(chains, part, fold_in, pool))
-        variance[here] = response.link(score_draws(chains, part, N_DRAWS, fold_in.seed, pool)).var(0, ddof=1)
+        expected = response.average(sample_scores(chains, part, fold_in, pool), sample_own(chains))
+        errors[here] = targets[documents[here]] - expected
+        variance[here] = target_draws(chains, response, part, N_DRAWS, fold_in.seed, pool).var(0, ddof=1)
     return _noise(errors, variance)
 
 
@@ -93,10 +94,9 @@ def held_out_noise(
     pool: Pool,
 ) -> Noise:  # fmt: skip
     """The noise of the targets of documents that the chains have not seen."""
-    chains = [Chain(result.model, result.weights) for result in runs]
-    errors = targets - response.average(sample_scores(chains, corpus, fold_in, pool))
-    draws = response.link(score_draws(chains, corpus, N_DRAWS, fold_in.seed, pool))
-    return _noise(errors, draws.var(0, ddof=1))
+    chains = [Chain(result.model, result.weights, result.beside) for result in runs]
+    errors = targets - response.average(sample_scores(chains, corpus, fold_in, pool), sample_own(chains))
+    return _noise(errors, target_draws(chains, response, corpus, N_DRAWS, fold_in.seed, pool).var(0, ddof=1))
 
 
 def _noise(errors: NDArray[np.float64], variance: NDArray[np.float64]) -> Noise:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,16 +10,21 @@ from numpy.typing import NDArray
 
 from topoi._machine.pool import Pool
 from topoi.chain.model import TopicModel
+from topoi.chain.responses import NumberResponse
 from topoi.corpus import Corpus
 from topoi.predict.fold_in import FoldIn
 
 
 @dataclass
 class Chain:
-    """What a supervised chain leaves: topics, and the weights (samples, tasks, K) of its kept samples."""
+    """What a supervised chain leaves: topics, and the weights (samples, tasks, K) of its kept samples.
+
+    `beside` has what else the samples hold, by name (samples, tasks, …): see `Supervision.beside`.
+    """
 
     model: TopicModel
     weights: NDArray[np.float32]
+    beside: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def mean_shares(model: TopicModel, corpus: Corpus, fold_in: FoldIn, pool: Pool) -> NDArray[np.float64]:
@@ -43,18 +48,28 @@ def sample_scores(chains: list[Chain], corpus: Corpus, fold_in: FoldIn, pool: Po
     return np.concatenate(parts)
 
 
-def score_draws(chains: list[Chain], corpus: Corpus, n_draws: int, seed: int, pool: Pool) -> NDArray[np.float64]:
-    """Scores (draws, documents, tasks), each of one draw of a document's topics with the weights of one sample.
+def sample_own(chains: list[Chain]) -> NDArray[np.float64] | None:
+    """Parameters of the loss of its own (samples of all chains, tasks, …); None if it has none."""
+    return np.concatenate([chain.beside["own"] for chain in chains]) if "own" in chains[0].beside else None
+
+
+def target_draws(
+    chains: list[Chain], response: NumberResponse, corpus: Corpus, n_draws: int, seed: int, pool: Pool
+) -> NDArray[np.float64]:
+    """Expected targets (draws, documents, tasks), of one draw of a document's topics with the weights of one sample.
 
     Their spread is what is not known of a score: topics, weights, and which chain is right. The samples of all chains
     are gone through evenly.
     """
     samples = [(chain.model, weights) for chain in chains for weights in chain.weights]
+    own = sample_own(chains)
     out = np.empty((n_draws, corpus.n_documents, samples[0][1].shape[0]))
     for draw in range(n_draws):
-        model, weights = samples[draw * len(samples) // n_draws]
+        number = draw * len(samples) // n_draws
+        model, weights = samples[number]
         # Of two sweeps `infer` averages over the second alone: a draw, not a mean. Every draw has a seed of its own.
-        out[draw] = mean_shares(model, corpus, FoldIn(2, seed + 1 + draw), pool) @ weights.T.astype(np.float64)
+        scores = mean_shares(model, corpus, FoldIn(2, seed + 1 + draw), pool) @ weights.T.astype(np.float64)
+        out[draw] = response.link(scores, None if own is None else own[number])
     return out
 
 

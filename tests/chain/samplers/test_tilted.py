@@ -15,6 +15,8 @@ from support.geweke import functions as word_functions
 from support.geweke import state_of as geweke_state
 from support.tilted_checks import (
     COMPILED,
+    INTEGRALS,
+    check_bridge,
     check_coordinate,
     check_design,
     check_exact,
@@ -451,9 +453,11 @@ MUTANTS = {
     "update: auxiliary variables of the old weights": (
         update(), "topoi.chain.responses.supervision", "self.draw_auxiliary(state, 2 * state.sweep + 1, pool)", ""),
     "update: scores of the old weights": (
-        update(), "topoi.chain.responses.supervision", "fill_scores(design or ..., self.eta, self.f, pool)", ""),
+        update(), "topoi.chain.responses.supervision", "self.fill_scores(design or ..., pool)", ""),
     "update: scores of the old topics": (
-        weights_see_topics, "topoi.chain.responses.supervision", "fill_scores(design, self.eta, self.f, pool)", ""),
+        weights_see_topics, "topoi.chain.responses.supervision",
+        "design = design_of(state, pool)
+self.fill_scores(design, pool)", "design = design_of(state, pool)"),
 }  # fmt: skip
 
 
@@ -464,6 +468,20 @@ def test_mutant_is_caught(mutant):
     core = interpreted_core({module: [(old, new)]})
     with pytest.raises((AssertionError, IndexError, ZeroDivisionError, ValueError)):
         check(core)
+
+
+OF_A_RESPONSE = {name: module.rpartition(".")[2] for name, (_, module, *_) in MUTANTS.items()}
+OF_A_RESPONSE = {name: loss for name, loss in OF_A_RESPONSE.items() if loss in RESPONSES}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", sorted(OF_A_RESPONSE))
+def test_mutant_of_a_loss_is_caught_by_what_holds_for_any(mutant, monkeypatch):
+    """A new loss has no integral of its own in the tests: the check that needs none sees these bugs too."""
+    _, module, old, new = MUTANTS[mutant]
+    monkeypatch.delitem(INTEGRALS, OF_A_RESPONSE[mutant])
+    with pytest.raises(AssertionError):
+        check_bridge(interpreted_core({module: [(old, new)]}), OF_A_RESPONSE[mutant])
 
 
 @pytest.mark.slow

@@ -4,8 +4,9 @@
 
 so that given (κ, ω) topics and weights see the same thing whatever the loss. A response owns all that depends on its
 loss: the draw of (κ, ω), the loss itself, which targets it takes, its settings with their limits and the defaults that
-suit a corpus, and how the scores of posterior samples become an answer. No other module names a loss. Targets are a
-matrix (documents, tasks); NaN says that a document has no label for a task, and gives κ = ω = 0: no tilt.
+suit a corpus, parameters that are part of the chain, and how the scores of posterior samples become an answer. No other
+module names a loss. Targets are a matrix (documents, tasks); NaN says that a document has no label for a task, and
+gives κ = ω = 0: no tilt.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from topoi.corpus import Corpus
 
 Scores = NDArray[np.float64]
+#: Parameters of a loss of its own, or None if it has none.
+Own = NDArray[np.float64] | None
 
 
 @dataclass(frozen=True)
@@ -54,16 +57,32 @@ class Response:
         first: int,
         last: int,
         origin: int = 0,
+        own: Own = None,
     ) -> None:
         """Fill rows first … last − 1 of κ and ω given targets and scores; `weight` (documents, tasks) scales c.
 
         The stream of a document is (seed, RESPONSE, sweep, document): blocks may run in any order. `origin` is the
-        number of the document in row 0.
+        number of the document in row 0. `own` (tasks, …) are the parameters of `first_own`.
         """
         raise NotImplementedError
 
     def log_loss(self, y: Any, f: Any) -> Any:
         """log ψ(y | f), up to a constant: what the augmentation must marginalise to."""
+        raise NotImplementedError
+
+    def first_own(self, n_tasks: int) -> Own:
+        """Where parameters of the loss that are part of the chain begin, a row for each task; None if it has none."""
+        return None
+
+    def draw_own(
+        self, own: NDArray[np.float64], y: NDArray[Any], f: NDArray[Any], weight: NDArray[Any], seed: int, sweep: int,
+        first_task: int,
+    ) -> None:  # fmt: skip
+        """Draw these parameters anew, in place, given targets and scores of all documents.
+
+        After the weights of a sweep; κ and ω, which are drawn next, must play no role. The stream of a task is (seed,
+        OWN, sweep, task), and `first_task` the number of the first.
+        """
         raise NotImplementedError
 
     # ---- Targets and settings ------------------------------------------------------------------------------
@@ -109,11 +128,14 @@ class Response:
 
     @property
     def unit(self) -> float:
-        """What users call a score of 1, in the scores of the chain."""
+        """What users call a score of 1, in the scores of the chain; a loss with a `link` leaves it at 1."""
         return 1.0
 
-    def average(self, samples: Scores) -> Scores:
-        """One answer (documents, tasks) from the scores (samples, documents, tasks) of the posterior samples."""
+    def average(self, samples: Scores, own: Own = None) -> Scores:
+        """One answer (documents, tasks) from the scores (samples, documents, tasks) of the posterior samples.
+
+        `own` (samples, tasks, …) are the parameters of the loss in these samples.
+        """
         raise NotImplementedError
 
 

@@ -63,7 +63,7 @@ class Hinge(LabelResponse):
 
     def draw(
         self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
-        origin: int = 0,
+        origin: int = 0, own: Any = None,
     ) -> None:  # fmt: skip
         """Fill rows of κ and ω."""
         given = (y, f, weight, self.cost, self.margin, kappa, omega)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.chain.responses.base import Response, Scores, check_rows
+from topoi.chain.responses.base import Own, Response, Scores, check_rows
 
 if TYPE_CHECKING:
     from topoi.corpus import Corpus
@@ -36,11 +36,11 @@ class LabelResponse(Response):
         """Raise unless targets are −1 and +1."""
         check_rows(~(np.isnan(y) | (np.abs(y) == 1)), "must be −1 or +1; use NaN for a label that is not known")
 
-    def link(self, f: Scores) -> Scores:
-        """The probability of a task's label, from its score."""
+    def link(self, f: Scores, own: Own = None) -> Scores:
+        """The probability of a task's label, from scores (…, documents, tasks) and parameters (…, tasks, …)."""
         raise NotImplementedError
 
-    def average(self, samples: Scores) -> Scores:
+    def average(self, samples: Scores, own: Own = None) -> Scores:
         """One score from those of the samples, so that the likeliest label has the highest."""
         mean: Scores = samples.mean(0)
         return mean
@@ -65,13 +65,13 @@ class NumberResponse(Response):
         spread = np.nanstd(y, axis=0)
         return np.nanmean(y, axis=0), np.where(spread > 0, spread, 1.0)
 
-    def link(self, f: Scores) -> Scores:
-        """The expected target of a score, in the units of the chain."""
+    def link(self, f: Scores, own: Own = None) -> Scores:
+        """The expected target, in the units of the chain, from scores (…, documents, tasks) and parameters likewise."""
         return f
 
-    def average(self, samples: Scores) -> Scores:
+    def average(self, samples: Scores, own: Own = None) -> Scores:
         """The expected target over the samples."""
-        mean: Scores = self.link(samples).mean(0)
+        mean: Scores = self.link(samples, own).mean(0)
         return mean
 
 

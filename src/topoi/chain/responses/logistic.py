@@ -16,7 +16,7 @@ from scipy.special import expit
 from topoi._machine.jit import kernel
 from topoi._machine.polya_gamma import polya_gamma
 from topoi._machine.rng import RESPONSE, seed_stream
-from topoi.chain.responses.base import Scores
+from topoi.chain.responses.base import Own, Scores
 from topoi.chain.responses.kinds import LabelResponse, suited_pull
 from topoi.chain.responses.settings import setting
 
@@ -59,7 +59,7 @@ class Logistic(LabelResponse):
 
     def draw(
         self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
-        origin: int = 0,
+        origin: int = 0, own: Any = None,
     ) -> None:  # fmt: skip
         """Fill rows of κ and ω."""
         draw_rows(y, f, weight, self.cost, kappa, omega, np.uint64(seed), np.uint64(sweep), first, last, origin)
@@ -73,12 +73,12 @@ class Logistic(LabelResponse):
         """The cost grows with the documents."""
         return {"cost": suited_pull(corpus, targets)}
 
-    def link(self, f: Scores) -> Scores:
+    def link(self, f: Scores, own: Own = None) -> Scores:
         """1/(1 + exp(−f))."""
         p: Scores = expit(f)
         return p
 
-    def average(self, samples: Scores) -> Scores:
+    def average(self, samples: Scores, own: Own = None) -> Scores:
         """The log odds of the averaged probability."""
         p, q = self.link(samples).mean(0), self.link(-samples).mean(0)  # q = 1 − p, where p is near 1 too
         odds: Scores = np.log(np.maximum(p, TINY)) - np.log(np.maximum(q, TINY))

@@ -25,7 +25,7 @@ class Squared(NumberResponse):
 
     def draw(
         self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
-        origin: int = 0,
+        origin: int = 0, own: Any = None,
     ) -> None:  # fmt: skip
         """Fill rows of κ and ω."""
         rows = slice(first, last)

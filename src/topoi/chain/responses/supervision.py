@@ -1,4 +1,7 @@
-"""The supervised half of a state: targets, weights, and the auxiliary variables that make every loss a Gaussian."""
+"""The supervised half of a state: targets, weights, and the auxiliary variables that make every loss a Gaussian.
+
+A score has the part of the topics and, where there are some, that of columns known in advance (columns.py).
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.pool import Pool
+from topoi._machine.rng import COLUMNS, WEIGHTS
 from topoi._machine.simd import pad
 from topoi.chain.counts.shares import Design, design_of
 from topoi.chain.responses.base import Response
+from topoi.chain.responses.columns import Columns, new_columns
 from topoi.chain.responses.weights import draw_coordinate, draw_exact, fill_scores
 
 if TYPE_CHECKING:
@@ -23,9 +28,10 @@ class Supervision:
     """Targets `y` (documents, tasks; NaN where there is none) with the variables of the chain that belong to them.
 
     Labels, −1 and +1, are float32: with hundreds of tasks these arrays are the largest of a fit.
-    `eta` (tasks, K padded) are the weights, `f` their scores, `kappa` and `omega` the auxiliary variables. `n_gibbs`
-    passes of coordinate Gibbs move the weights; 0 means exact draws by Cholesky. `nu` is the prior precision of a
-    weight. `part` is the number of tokens that share a table of tilts (see samplers/_tilted.py).
+    `eta` (tasks, K padded) are the weights, `f` the scores, `kappa` and `omega` the auxiliary variables as the topics
+    see them: with columns, κ is κ′. `n_gibbs` passes of coordinate Gibbs move the weights; 0 means exact draws by
+    Cholesky. `nu` is the prior precision of a weight. `part` is the number of tokens that share a table of tilts (see
+    samplers/_tilted.py). `own` (tasks, …) are parameters of the loss itself, where it has some.
     """
 
     response: Response
@@ -38,6 +44,19 @@ class Supervision:
     nu: float = 1.0
     n_gibbs: int = 2
     part: int = 8
+    columns: Columns | None = None
+    own: NDArray[np.float64] | None = None
+
+    @property
+    def beside(self) -> dict[str, NDArray[Any]]:
+        """What a sweep moves besides topics and η, by name: kept, written and sent as η is. Mostly nothing."""
+        found = {"columns": None if self.columns is None else self.columns.weights, "own": self.own}
+        return {name: array for name, array in found.items() if array is not None}
+
+    @property
+    def learned(self) -> dict[str, NDArray[Any]]:
+        """What a sweep moves besides the topics, by name; each array has a row for every task."""
+        return {"eta": self.eta, **self.beside}
 
     @property
     def n_tasks(self) -> int:
@@ -51,7 +70,9 @@ class Supervision:
         def work(block: int) -> None:
             first, last = int(ptr[block]), int(ptr[block + 1])
             given = (self.y, self.f, self.weight, self.kappa, self.omega)
-            self.response.draw(*given, state.seed, step, first, last, state.corpus.first_document)
+            self.response.draw(*given, state.seed, step, first, last, state.corpus.first_document, self.own)
+            if self.columns is not None:
+                self.kappa[first:last] -= self.omega[first:last] * self.columns.g[first:last]
 
         pool.map(work, range(len(ptr) - 1))
 
@@ -64,24 +85,55 @@ class Supervision:
     def observe(self, state: State, pool: Pool) -> Design:
         """Scores and auxiliary variables of new topics and old weights; returns z̄."""
         design = design_of(state, pool)
-        fill_scores(design, self.eta, self.f, pool)
+        self.fill_scores(design, pool)
         self.draw_auxiliary(state, 2 * state.sweep, pool)
         return design
 
+    def fill_scores(self, design: Design, pool: Pool) -> None:
+        """The scores of topics z̄ and their weights, and of columns as they have been filled."""
+        fill_scores(design, self.eta, self.f, pool)
+        if self.columns is not None:
+            self.f += self.columns.g
+
     def draw_weights(self, design: Design, seed: int, sweep: int, pool: Pool, first_task: int = 0) -> None:
-        """Draw the weights of all tasks; their streams are numbered from `first_task` on."""
-        given = (self.kappa, self.omega, self.nu)
-        if self.n_gibbs == 0:
-            draw_exact(design, self.eta, *given, seed, sweep, pool, first_task)
+        """Draw the weights of all tasks, and parameters of the loss; streams are numbered from `first_task` on.
+
+        Given κ and ω at the scores f, of which those of the columns are g.
+        """
+        where = (seed, sweep, pool, first_task)
+        if self.columns is None:
+            self._draw_part(design, self.eta, self.f, self.kappa, self.nu, *where, WEIGHTS)
         else:
-            draw_coordinate(design, self.eta, self.f, *given, self.n_gibbs, seed, sweep, pool, first_task)
+            columns, topics = self.columns, self.f - self.columns.g
+            self._draw_part(design, self.eta, topics, self.kappa, self.nu, *where, WEIGHTS)
+            fill_scores(design, self.eta, topics, pool)
+            kappa = self.kappa + self.omega * (columns.g - topics)  # κ″ = κ′ + ω g − ω z̄η
+            self._draw_part(columns.design, columns.weights, columns.g, kappa, columns.nu, *where, COLUMNS)
+        if self.own is not None:
+            if self.columns is not None:
+                self.columns.fill(pool)
+            self.fill_scores(design, pool)
+            self.response.draw_own(self.own, self.y, self.f, self.weight, seed, sweep, first_task)
+
+    def _draw_part(
+        self, design: Design, weights: NDArray[np.float32], f: NDArray[Any], kappa: NDArray[Any], nu: float, seed: int,
+        sweep: int, pool: Pool, first_task: int, purpose: int,
+    ) -> None:  # fmt: skip
+        """Draw the weights of one part of the score, whose scores are f, given the κ that it sees."""
+        if self.n_gibbs == 0:
+            draw_exact(design, weights, kappa, self.omega, nu, seed, sweep, pool, first_task, purpose)
+        else:
+            passes = (self.n_gibbs, seed, sweep, pool, first_task, purpose)
+            draw_coordinate(design, weights, f, kappa, self.omega, nu, *passes)
 
     def refresh(self, state: State, pool: Pool, design: Design | None = None) -> None:
         """Scores and auxiliary variables of the topics and weights as they are: before a run, and after every sweep.
 
         They follow from topics, weights and the number of sweeps to the bit, so a checkpoint need not hold them.
         """
-        fill_scores(design or design_of(state, pool), self.eta, self.f, pool)
+        if self.columns is not None:
+            self.columns.fill(pool)
+        self.fill_scores(design or design_of(state, pool), pool)
         self.draw_auxiliary(state, 2 * state.sweep + 1, pool)
 
 
@@ -93,8 +145,13 @@ def new_supervision(
     nu: float = 1.0,
     n_gibbs: int = 2,
     part: int = 8,
+    columns: Design | None = None,
+    columns_nu: float = 1.0,
 ) -> Supervision:
-    """Supervision with weights 0, before the first draw of its auxiliary variables."""
+    """Supervision with weights 0, before the first draw of its auxiliary variables.
+
+    `columns` (documents, J) are part of the score as the topics are, with weights of prior precision `columns_nu`.
+    """
     y = np.asarray(y, np.float32 if np.asarray(y).dtype == np.float32 else np.float64)
     response.check_targets(y)
     return Supervision(
@@ -108,4 +165,6 @@ def new_supervision(
         nu,
         n_gibbs,
         part,
+        None if columns is None else new_columns(columns, y, columns_nu),
+        response.first_own(y.shape[1]),
     )

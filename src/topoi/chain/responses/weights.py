@@ -1,4 +1,5 @@
-"""The two draws of the weights η of all tasks, given topics and auxiliary variables.
+"""The two draws of the weights η of all tasks, given topics and auxiliary variables. Those of columns that are known
+in advance (columns.py) are drawn in the same way: any sparse design will do.
 
     η_l ~ N(Ξ⁻¹ b, Ξ⁻¹),    Ξ = νI + Σ_d ω_dl z̄_d z̄_dᵀ,    b = Σ_d κ_dl z̄_d
 
@@ -84,7 +85,7 @@ def coordinate_passes(
 
 def draw_coordinate(
     design: Design, eta: NDArray[np.float32], f: NDArray[Any], kappa: NDArray[Any], omega: NDArray[Any],
-    nu: float, n_gibbs: int, seed: int, sweep: int, pool: Pool, first_task: int = 0,
+    nu: float, n_gibbs: int, seed: int, sweep: int, pool: Pool, first_task: int = 0, purpose: int = WEIGHTS,
 ) -> None:  # fmt: skip
     """Move the weights eta (tasks, ≥ K) by coordinate Gibbs; f (documents, tasks) has their scores before."""
     n_topics = len(design.start) - 1
@@ -92,7 +93,7 @@ def draw_coordinate(
     def work(first: int) -> None:
         tasks = range(len(eta))[first : first + LANES]
         by_topic = by_sixteen(eta[:, :n_topics].T, first, np.float32)
-        streams = np.array([new_stream(seed, WEIGHTS, sweep, first_task + task) for task in tasks])
+        streams = np.array([new_stream(seed, purpose, sweep, first_task + task) for task in tasks])
         coordinate_passes(
             design.start, design.doc, design.share, by_topic, *side_by_side(f, kappa, omega, first), nu, n_gibbs,
             streams,
@@ -135,14 +136,14 @@ def cholesky(precision: NDArray[Any]) -> NDArray[Any]:
 
 def draw_exact(
     design: Design, eta: NDArray[np.float32], kappa: NDArray[Any], omega: NDArray[Any], nu: float, seed: int,
-    sweep: int, pool: Pool, first_task: int = 0,
+    sweep: int, pool: Pool, first_task: int = 0, purpose: int = WEIGHTS,
 ) -> None:  # fmt: skip
     """Draw the weights of every task from their Gaussian by Cholesky."""
     shares = design.matrix()
     n_topics = shares.shape[1]
 
     def work(task: int) -> None:
-        stream = new_stream(seed, WEIGHTS, sweep, first_task + task)
+        stream = new_stream(seed, purpose, sweep, first_task + task)
         weighted = shares.multiply(omega[:, [task]].astype(np.float64)).tocsc()
         precision = (shares.T @ weighted).toarray() + nu * np.eye(n_topics)
         b = shares.T @ kappa[:, task].astype(np.float64)

@@ -45,7 +45,7 @@ from topoi.chain.engines.cluster._faults import with_files
 from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays, write_shared
 from topoi.chain.engines.cluster._stamp import code_stamp
 from topoi.chain.engines.cluster._views import group_corpus, pseudo_counts_file
-from topoi.chain.engines.cluster._weights import weigh
+from topoi.chain.engines.cluster._weights import weigh, write_columns
 from topoi.chain.engines.cluster._workers import Workers
 from topoi.chain.factors.base import FixedFactor
 from topoi.chain.priors import Priors
@@ -91,7 +91,8 @@ class Cluster:
         responses: dict[str, Any] = {}
         if s is not None:
             responses = {
-                "response": s.response, "nu": s.nu, "n_gibbs": s.n_gibbs, "part": s.part, "n_tasks": s.n_tasks
+                "response": s.response, "nu": s.nu, "n_gibbs": s.n_gibbs, "part": s.part, "n_tasks": s.n_tasks,
+                "columns_nu": None if s.columns is None else s.columns.nu,
             }  # fmt: skip
         self.job = Job(
             str(self.folder / uuid.uuid4().hex[:12]), str(state.corpus.folder), state.corpus.n_words,
@@ -117,7 +118,7 @@ class Cluster:
         s = self.state.supervision
         arrays = self.state.priors.arrays()
         if s is not None:
-            arrays["eta"] = s.eta
+            arrays |= s.learned
         write_arrays(self.job.path(self.state.sweep, "model"), arrays)
 
     def _add_up(self) -> None:
@@ -142,6 +143,8 @@ class Cluster:
             for name, array in (("y.npy", s.y), ("weight.npy", s.weight)):
                 with new_file(Path(self.job.folder) / name) as file:
                     np.save(file, array)
+            if s.columns is not None:
+                write_columns(self.job, self.layout, s.columns.design)
         self._publish()
 
     @with_files
@@ -243,7 +246,9 @@ class Cluster:
         state.sweep += 1
         if state.supervision is not None:
             chunks = range(-(-job.n_tasks // LANES))
-            state.supervision.eta[:] = np.concatenate(self.workers.map(weigh, job, state.sweep, over=chunks))
+            parts = self.workers.map(weigh, job, state.sweep, over=chunks)
+            for name, array in state.supervision.learned.items():
+                array[:] = np.concatenate([part[name] for part in parts])
         self._publish()
         self._add_up()
         summary = sampler.summary([answer for part in answers for answer in part])

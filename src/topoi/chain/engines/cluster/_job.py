@@ -2,6 +2,7 @@
 
     folder/layout                     where groups of documents and shards of words begin and end
     folder/y.npy, weight.npy          targets and weights of the documents, where there are responses
+    folder/columns-00003              columns beside the topics, of the documents of group 3, where there are some
     folder/pseudo_counts              those of the words, by shards, where there are some
     folder/sweep-000000012/model      the priors and the weights after sweep 12
                           /z-00003    the topics of group 3, and what follows from them: counts, pairs
@@ -60,6 +61,7 @@ class Job:
     n_gibbs: int = 2
     part: int = 8
     n_tasks: int = 0
+    columns_nu: float | None = None  # None: no columns beside the topics
 
     def sweep(self, number: int) -> Path:
         """The folder of a sweep."""

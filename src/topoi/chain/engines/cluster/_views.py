@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.chain.counts.shares import Design
 from topoi.chain.engines.cluster._counts import add_file
 from topoi.chain.engines.cluster._faults import EngineError
 from topoi.chain.engines.cluster._job import Job, Layout, checksum, damaged, read_arrays, read_part
 from topoi.chain.priors import Priors
+from topoi.chain.responses.columns import Columns
 from topoi.chain.responses.supervision import Supervision
 from topoi.chain.state import State, topic_dtype
 from topoi.corpus import Corpus
@@ -96,17 +99,30 @@ def group_state(job: Job, layout: Layout, group: int, sweep: int, z: NDArray[Any
         y, weight = (
             np.array(np.load(Path(job.folder) / f"{name}.npy", mmap_mode="r")[rows]) for name in ("y", "weight")
         )
-        state.supervision = supervision(job, model["eta"], y, weight)
+        columns = None if job.columns_nu is None else read_columns(job, group, len(y))
+        state.supervision = supervision(job, model, y, weight, columns)
     return state
 
 
-def supervision(job: Job, eta: NDArray[np.float32], y: NDArray[Any], weight: NDArray[Any]) -> Supervision:
-    """The responses of some documents."""
+def supervision(
+    job: Job, learned: Mapping[str, NDArray[Any]], y: NDArray[Any], weight: NDArray[Any], columns: Design | None
+) -> Supervision:
+    """The responses of some documents, with what a sweep has learned of them (`Supervision.learned`)."""
     assert job.response is not None
     kappa, omega = np.zeros(y.shape, np.float32), np.zeros(y.shape, np.float32)
+    beside = None
+    if columns is not None:
+        assert job.columns_nu is not None
+        beside = Columns(columns, learned["columns"], np.zeros_like(y), job.columns_nu)
     return Supervision(
-        job.response, y, weight, eta, np.zeros_like(y), kappa, omega, job.nu, job.n_gibbs, job.part
+        job.response, y, weight, learned["eta"], np.zeros_like(y), kappa, omega, job.nu, job.n_gibbs, job.part, beside,
+        learned.get("own"),
     )  # fmt: skip
+
+
+def read_columns(job: Job, group: int, n_documents: int) -> Design:
+    """The columns beside the topics, of a group of documents."""
+    return Design(**read_arrays(Path(job.folder) / f"columns-{group:05d}"), n_documents=n_documents)
 
 
 def shard_state(job: Job, layout: Layout, shard: int, sweep: int, counts: NDArray[Any]) -> State:
