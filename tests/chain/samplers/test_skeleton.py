@@ -1,4 +1,4 @@
-"""The sampler that CONTRIBUTING.md tells people to copy passes every test, once added the way the guide says."""
+"""The sampler that docs/architecture.md tells people to copy passes every test, once added as the recipe says."""
 
 from __future__ import annotations
 
