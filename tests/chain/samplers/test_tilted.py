@@ -456,8 +456,7 @@ MUTANTS = {
         update(), "topoi.chain.responses.supervision", "self.fill_scores(design or ..., pool)", ""),
     "update: scores of the old topics": (
         weights_see_topics, "topoi.chain.responses.supervision",
-        "design = design_of(state, pool)
-self.fill_scores(design, pool)", "design = design_of(state, pool)"),
+        "design = design_of(state, pool)\nself.fill_scores(design, pool)", "design = design_of(state, pool)"),
 }  # fmt: skip
 
 
