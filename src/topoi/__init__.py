@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from topoi.chain.model import TopicModel
     from topoi.corpus import Corpus
     from topoi.errors import CorpusError, FileError, ParameterError, TopoiError
+    from topoi.estimators.base import InterruptedFitWarning
     from topoi.estimators.classifier import MedLDAClassifier
-    from topoi.estimators.lda import LDA, InterruptedFitWarning
+    from topoi.estimators.lda import LDA
     from topoi.estimators.regressor import MedLDARegressor
     from topoi.estimators.unpredicted import NeverPredictedWarning
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 # scikit-learn.
 _HOME = {
     "LDA": "topoi.estimators.lda",
-    "InterruptedFitWarning": "topoi.estimators.lda",
+    "InterruptedFitWarning": "topoi.estimators.base",
     "MedLDAClassifier": "topoi.estimators.classifier",
     "NeverPredictedWarning": "topoi.estimators.unpredicted",
     "MedLDARegressor": "topoi.estimators.regressor",

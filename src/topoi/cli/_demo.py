@@ -20,8 +20,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from topoi import datasets
 from topoi.chain.diagnostics import unigram_completion
 from topoi.corpus import Corpus
+from topoi.estimators.base import InterruptedFitWarning
 from topoi.estimators.classifier import MedLDAClassifier
-from topoi.estimators.lda import LDA, InterruptedFitWarning
+from topoi.estimators.lda import LDA
 
 if TYPE_CHECKING:
     from rich.console import Console

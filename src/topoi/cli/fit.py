@@ -193,7 +193,7 @@ def learn(
 ) -> Result:
     """Fit the estimator: the only place that does."""
     from topoi.cli._labels import as_fit_takes_it
-    from topoi.estimators.lda import InterruptedFitWarning
+    from topoi.estimators.base import InterruptedFitWarning
 
     arguments: dict[str, Any] = {"checkpoint": checkpoints, "validation": validation}
     if target.kind is not None:

@@ -19,13 +19,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topoi._machine.interrupt import Interrupt
 from topoi._machine.pool import Pool, resolve_n_jobs
-from topoi.chain.checkpoint import Checkpoints, fingerprint
-from topoi.chain.engines.cluster import Cluster, Saved, open_workers, state_without_topics
+from topoi.chain.checkpoint import Checkpoints, Journal, fingerprint
+from topoi.chain.engines.choose import NewChain, open_place
 from topoi.chain.loop import Callback, Rules, Run, Schedule, run
 from topoi.chain.model import TopicModel, check_whole
-from topoi.chain.plan import check_parallel, check_priors, check_sampler, make_plan
+from topoi.chain.plan import check_priors, check_sampler, make_plan
 from topoi.chain.priors import resolve_priors
-from topoi.chain.state import new_state
+from topoi.chain.state import State
 from topoi.corpus import Corpus
 from topoi.corpus.target import Target
 from topoi.errors import CorpusError, ParameterError
@@ -99,55 +99,43 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         # New documents of a fitted model may be so few that "auto" means a sampler that no engine can use.
         few = self.sampler == "auto" and any(problem.priors is not None for problem in problems)
         engine = None if few and not all(plan.parallel for plan in plans) else self.engine
+        folder = None if checkpoints is None else Path(checkpoints.folder)
         with (  # Ctrl-C stops at once while there is nothing to keep: workers come before `Interrupt`
             nullcontext() if checkpoints is None else checkpoints.locked(),
-            self._pool() as pool, open_workers(engine, pool, remarks(self.progress)) as workers,
+            self._pool() as pool, open_place(engine, pool, remarks(self.progress), folder) as place,
             Interrupt() as interrupt, progress_bar(self.progress) as show,
         ):  # fmt: skip
-            if workers is not None:
-                for plan in plans:
-                    check_parallel(plan, self.sampler)
+            for plan in plans:
+                place.check(plan, self.sampler)
             callbacks = [*show, *(self.callbacks or [])]
             todo = [(model, number) for model in range(len(problems)) for number in range(self.n_chains)]
             seconds = self.max_seconds
             if seconds is not None:  # a budget of the whole fit: chains that wait for a thread share it
-                seconds = float(seconds) / -(-len(todo) // (pool.n_jobs if workers is None else 1))
+                seconds = float(seconds) / -(-len(todo) // place.at_once(pool))
             rules = Rules(max_seconds=seconds, tol=self.tol)
 
             failed = threading.Event()
 
             def chain(model: int, number: int, inner: Pool) -> Run:
-                problem = problems[model]
+                problem, plan = problems[model], plans[model]
                 seed = chain_seed(problem.seed, number) if number else problem.seed
-                supervision = problem.supervision(self.n_topics)
-                settings: tuple[Any, ...] = (plans[model], schedule, self.tol)
-                journal, engine = None, None
-                if workers is None:
-                    state = new_state(problem.corpus, priors[model], seed)
-                    if supervision is not None:
-                        state.supervision = supervision
-                        supervision.refresh(state, inner)
-                else:
-                    settings += ("in blocks",)  # checkpoints of other engines look different
-                    state = state_without_topics(on_disk(problem.corpus), priors[model], seed, supervision)
-                if checkpoints is not None:
-                    journal = checkpoints.journal(f"model-{model}-chain-{number}", fingerprint(state, *settings))
-                if workers is not None:
-                    engine = Cluster(state, workers, None if journal is None else journal.folder)
+
+                def open_journal(state: State, *more: Any) -> Journal | None:
+                    if checkpoints is None:
+                        return None
+                    key = fingerprint(state, plan, schedule, self.tol, *more)
+                    return checkpoints.journal(f"model-{model}-chain-{number}", key)
+
+                new = NewChain(problem.corpus, priors[model], seed, problem.supervision(self.n_topics))
+                engine, journal = place.begin(new, inner, open_journal)
                 told = (callbacks, lambda: interrupt.requested or failed.is_set(), number, model)
                 try:
-                    return run(state, plans[model], schedule, rules, inner, *told, journal, problem.watch, engine)
+                    return run(engine.state, plan, schedule, rules, inner, *told, journal, problem.watch, engine)
                 except BaseException:
                     failed.set()  # the others need not go on for hours before it is told
                     raise
 
-            on_disk = Saved(None if checkpoints is None else Path(checkpoints.folder))
-            if workers is not None:  # one after the other: each has all workers
-                done = [chain(*which, pool) for which in todo]
-            elif len(todo) == 1:
-                done = [chain(0, 0, pool)]
-            else:
-                done = pool.map(lambda which: chain(*which, Pool(1)), todo)
+            done = place.map(chain, todo, pool)
         if interrupt.requested:
             fewest = min(result.n_sweeps for result in done)
             warnings.warn(

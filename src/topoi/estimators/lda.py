@@ -14,13 +14,11 @@ from topoi.chain.loop import Callback, Schedule
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.estimators._all_or_nothing import all_or_nothing
-from topoi.estimators.base import InterruptedFitWarning, TopicEstimator, as_checkpoints
+from topoi.estimators.base import TopicEstimator, as_checkpoints
 from topoi.estimators.learned import learned
 from topoi.estimators.problem import Problem, chain_seed
 from topoi.estimators.saved import Savable
 from topoi.estimators.watch import watch_words
-
-__all__ = ["LDA", "InterruptedFitWarning"]
 
 
 class LDA(TopicEstimator):

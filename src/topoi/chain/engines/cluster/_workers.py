@@ -97,11 +97,9 @@ class Dask:
 
 
 @contextmanager
-def open_workers(engine: Any, pool: Pool, say: Say) -> Iterator[Workers | None]:
-    """The workers that a user means by `engine`, None for none; `say` tells what is waited for."""
-    if engine is None:
-        yield None
-    elif isinstance(engine, str) and engine == "blocks":
+def open_workers(engine: Any, pool: Pool, say: Say) -> Iterator[Workers]:
+    """The workers that a user means by `engine`; `say` tells what is waited for."""
+    if isinstance(engine, str) and engine == "blocks":
         yield Threads(pool)
     elif isinstance(engine, str) and ":" in engine:
         with connect(engine, say) as client:
