@@ -8,11 +8,10 @@ there is none: that is why it is short), the cost per token, the paper and its s
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import uniform
 from topoi.chain.factors.live import LiveFactor
@@ -22,8 +21,8 @@ from topoi.chain.samplers.base import Sampler
 
 @kernel
 def sweep_documents(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, n_wk: Any, n_k: Any,
-    alpha: Any, beta: Any, beta_sum: Any, stream: Any,
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats,
+    alpha: Floats, beta: float, beta_sum: float, stream: Stream,
 ) -> None:  # fmt: skip
     """One Gibbs step for every token of documents first … last − 1; updates z, n_wk and n_k."""
     n_topics = alpha.shape[0]

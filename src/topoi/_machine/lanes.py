@@ -13,6 +13,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi._machine.simd import LANES, _item, _prefetch_address, _Vectors
 
@@ -162,19 +163,20 @@ def _spread(typing_context: Any, lo: Any, hi: Any, doc: Any, share: Any, f: Any,
 
 if numba.config.DISABLE_JIT:
 
-    def add_weighted(eta: Any, weight: Any, out: Any) -> None:
+    def add_weighted(eta: Floats, weight: Floats, out: Floats) -> None:
         """Interpreted twin of the compiled function."""
         for task in range(eta.shape[0]):
             out += weight[task] * eta[task]
 
-    def add_weighted_squares(eta: Any, weight: Any, out: Any) -> None:
+    def add_weighted_squares(eta: Floats, weight: Floats, out: Floats) -> None:
         """Interpreted twin of the compiled function."""
         for task in range(eta.shape[0]):
             out += weight[task] * (eta[task] * eta[task])
 
     def gather(
-        lo: Any, hi: Any, doc: Any, share: Any, omega: Any, kappa: Any, f: Any, old: Any, precision: Any, b: Any
-    ) -> None:
+        lo: Int, hi: Int, doc: Ints, share: Floats, omega: Floats, kappa: Floats, f: Floats, old: Floats,
+        precision: Floats, b: Floats,
+    ) -> None:  # fmt: skip
         """Interpreted twin of the compiled function."""
         for j in range(lo, hi):
             d, x = doc[j], np.float64(share[j])
@@ -182,30 +184,31 @@ if numba.config.DISABLE_JIT:
             precision += w * x * x
             b += x * (kappa[d] - w * (f[d] - old * x))
 
-    def spread(lo: Any, hi: Any, doc: Any, share: Any, f: Any, change: Any) -> None:
+    def spread(lo: Int, hi: Int, doc: Ints, share: Floats, f: Floats, change: Floats) -> None:
         """Interpreted twin of the compiled function."""
         for j in range(lo, hi):
             f[doc[j]] += change * np.float64(share[j])
 else:
 
     @kernel
-    def add_weighted(eta: Any, weight: Any, out: Any) -> None:
+    def add_weighted(eta: Floats, weight: Floats, out: Floats) -> None:
         """Equivalent to ``out += weight @ eta``, tasks in order; rows of eta are as long as out, whole lanes."""
         _add_weighted(eta, weight, out)
 
     @kernel
-    def add_weighted_squares(eta: Any, weight: Any, out: Any) -> None:
+    def add_weighted_squares(eta: Floats, weight: Floats, out: Floats) -> None:
         """Equivalent to ``out += weight @ eta**2``, tasks in order."""
         _add_weighted_squares(eta, weight, out)
 
     @kernel
     def gather(
-        lo: Any, hi: Any, doc: Any, share: Any, omega: Any, kappa: Any, f: Any, old: Any, precision: Any, b: Any
-    ) -> None:
+        lo: Int, hi: Int, doc: Ints, share: Floats, omega: Floats, kappa: Floats, f: Floats, old: Floats,
+        precision: Floats, b: Floats,
+    ) -> None:  # fmt: skip
         """Add to precision and b of sixteen tasks what the documents lo … hi − 1 of a topic say about its weights."""
         _gather(lo, hi, doc, share, omega, kappa, f, old, precision, b)
 
     @kernel
-    def spread(lo: Any, hi: Any, doc: Any, share: Any, f: Any, change: Any) -> None:
+    def spread(lo: Int, hi: Int, doc: Ints, share: Floats, f: Floats, change: Floats) -> None:
         """Equivalent to ``f[doc[lo:hi]] += outer(share[lo:hi], change)``, for sixteen tasks."""
         _spread(lo, hi, doc, share, f, change)

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import cmath
 import math
-from typing import Any
 
+from topoi._machine.arrays import Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import inverse_gaussian, uniform
 
@@ -37,7 +37,7 @@ _MANY_PIECES = 6.0
 
 
 @kernel
-def polya_gamma(stream: Any, shape: Any, tilt: Any) -> Any:
+def polya_gamma(stream: Stream, shape: float, tilt: float) -> float:
     """A draw from PG(shape, tilt), for any real shape > 0 and any finite tilt."""
     v = 0.5 * abs(tilt)
     # The cost of n pieces is n·(1 + e^(−2v))^(h/n), least where the log of the power is 1.
@@ -52,7 +52,7 @@ def polya_gamma(stream: Any, shape: Any, tilt: Any) -> Any:
 
 
 @kernel
-def _by_hitting_time(stream: Any, h: Any, v: Any) -> Any:
+def _by_hitting_time(stream: Stream, h: float, v: float) -> float:
     """A draw from J(h, v): inverse Gaussian proposal, alternating series."""
     mean = h / v if v > 1e-300 else math.inf
     # Chernoff's bound with E e^((1 + v²/2)·J) = (cosh v / cos √2)^h ≤ e^(h·(v + 1.858)).
@@ -64,7 +64,7 @@ def _by_hitting_time(stream: Any, h: Any, v: Any) -> Any:
 
 
 @kernel
-def _below_series(u: Any, x: Any, h: Any) -> Any:
+def _below_series(u: float, x: float, h: float) -> bool:
     """Whether u < f(x)/a₀(x) = Σ (−1)ⁿ·C(n + h − 1, n)·(2n + h)/h·e^(−2n(n + h)/x); the tilt has cancelled."""
     total = 1.0
     coefficient = 1.0
@@ -86,7 +86,7 @@ def _below_series(u: Any, x: Any, h: Any) -> Any:
 
 
 @kernel
-def _mean(w: Any) -> Any:
+def _mean(w: float) -> float:
     """Mean of J(1, √w): tanh √w / √w, continued to −π²/4 < w < 0."""
     if w > 1e-3:
         v = math.sqrt(w)
@@ -100,7 +100,7 @@ def _mean(w: Any) -> Any:
 
 
 @kernel
-def _variance(w: Any, mean: Any) -> Any:
+def _variance(w: float, mean: float) -> float:
     """Variance of J(1, √w), given its mean: (mean − 1 + w·mean²)/w."""
     if abs(w) > 1e-3:
         return (mean - 1.0 + w * mean * mean) / w
@@ -108,7 +108,7 @@ def _variance(w: Any, mean: Any) -> Any:
 
 
 @kernel
-def _variance_slope(w: Any, mean: Any, variance: Any) -> Any:
+def _variance_slope(w: float, mean: float, variance: float) -> float:
     """Derivative by w of the variance of J(1, √w)."""
     if abs(w) > 1e-3:
         return (mean * mean - (0.5 + w * mean) * variance - variance) / w
@@ -116,7 +116,7 @@ def _variance_slope(w: Any, mean: Any, variance: Any) -> Any:
 
 
 @kernel
-def _log_cosh(w: Any) -> Any:
+def _log_cosh(w: float) -> float:
     """log cosh √w, continued to w > −π²/4."""
     if w >= 0.0:
         v = math.sqrt(w)
@@ -125,7 +125,7 @@ def _log_cosh(w: Any) -> Any:
 
 
 @kernel
-def _tilt_for_mean(mean: Any) -> Any:
+def _tilt_for_mean(mean: float) -> float:
     """The w for which J(1, √w) has this mean: the saddlepoint."""
     # Newton's method on g = 1/mean = √w·coth √w, concave in w. Its start: g² − w = w/sinh²√w is 1 at g = 1, with
     # slope −1, π²/4 at the pole g = 0, and vanishes for large g; a Gaussian in g meets all of these.
@@ -142,14 +142,14 @@ def _tilt_for_mean(mean: Any) -> Any:
 
 
 @kernel
-def _log_saddlepoint(x: Any, h: Any, w: Any, w_0: Any) -> Any:
+def _log_saddlepoint(x: float, h: float, w: float, w_0: float) -> float:
     """Log saddlepoint density of J(h, √w_0) at x = h·mean(w), but for the constant ½·log 2πh."""
     variance = _variance(w, _mean(w))
     return h * (_log_cosh(w_0) - _log_cosh(w)) + 0.5 * x * (w - w_0) - 0.5 * math.log(variance)
 
 
 @kernel
-def _log_saddlepoint_slope(h: Any, w: Any, w_0: Any) -> Any:
+def _log_saddlepoint_slope(h: float, w: float, w_0: float) -> float:
     """Derivative by x of `_log_saddlepoint`."""
     mean = _mean(w)
     variance = _variance(w, mean)
@@ -157,7 +157,7 @@ def _log_saddlepoint_slope(h: Any, w: Any, w_0: Any) -> Any:
 
 
 @kernel
-def _log_correction(x: Any, h: Any, w: Any) -> Any:
+def _log_correction(x: float, h: float, w: float) -> float:
     """log f(x)/SP(x), exact: inversion of the characteristic function of J(h, √w) at its own mean x = h·mean(w)."""
     # The trapezoidal sum with step δ is the exact density summed over x + k·2π/δ. J is sub-gamma with variance h·var
     # and scale 1/(π²/8 + w/2), so beyond `period` the copies weigh below e^(−40).
@@ -177,7 +177,7 @@ def _log_correction(x: Any, h: Any, w: Any) -> Any:
 
 
 @kernel
-def _by_saddlepoint(stream: Any, h: Any, v: Any) -> Any:
+def _by_saddlepoint(stream: Stream, h: float, v: float) -> float:
     """A draw from J(h, v), h ≥ 2: three tangents of log SP as envelope, f itself where SP cannot decide."""
     w_0 = v * v
     mean = _mean(w_0)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from topoi._machine.arrays import Int, Stream
 from topoi._machine.jit import kernel
 
 U64 = np.uint64
@@ -40,7 +41,7 @@ LEFT_TO_RIGHT = 102  # topics of a test document, token by token
 
 
 @kernel
-def mix(x: Any) -> Any:
+def mix(x: np.uint64) -> np.uint64:
     """Scramble 64 bits (SplitMix64's finaliser)."""
     x = (x ^ (x >> U64(30))) * _MIX_1
     x = (x ^ (x >> U64(27))) * _MIX_2
@@ -48,7 +49,7 @@ def mix(x: Any) -> Any:
 
 
 @kernel
-def seed_stream(stream: Any, seed: Any, purpose: Any, sweep: Any, block: Any) -> None:
+def seed_stream(stream: Stream, seed: Int, purpose: Int, sweep: Int, block: Int) -> None:
     """Point `stream` (three uint64, overwritten) at the start of the stream (seed, purpose, sweep, block)."""
     a = mix(U64(seed) + GOLDEN)
     a = mix((a ^ U64(purpose)) + GOLDEN)
@@ -67,7 +68,7 @@ def new_stream(seed: int, purpose: int, sweep: int = 0, block: int = 0) -> np.nd
 
 
 @kernel
-def branch(stream: Any, number: Any) -> Any:
+def branch(stream: Stream, number: Int) -> Stream:
     """A stream of its own for part `number` of what `stream` is for: parts may then run in any order."""
     out = np.empty(3, np.uint64)
     a = mix(stream[0] + mix(U64(number) + GOLDEN))
@@ -78,11 +79,11 @@ def branch(stream: Any, number: Any) -> Any:
 
 
 @kernel
-def bits(stream: Any) -> Any:
+def bits(stream: Stream) -> np.uint64:
     """The next 64 random bits; advances the counter of `stream`."""
     i = stream[2] + U64(1)
     stream[2] = i
-    x = stream[0] + i * GOLDEN
+    x: np.uint64 = stream[0] + i * GOLDEN
     x = (x ^ (x >> U64(30))) * _MIX_1
     x = x ^ stream[1]
     x = (x ^ (x >> U64(27))) * _MIX_2
@@ -90,13 +91,13 @@ def bits(stream: Any) -> Any:
 
 
 @kernel
-def uniform(stream: Any) -> Any:
+def uniform(stream: Stream) -> float:
     """A float64 in the open interval (0, 1): the midpoint of one of 2⁵² cells, so its logarithm is always finite."""
     return (np.float64(np.int64(bits(stream) >> U64(12))) + 0.5) * 2.220446049250313e-16
 
 
 @kernel
-def integer(stream: Any, n: Any) -> Any:
+def integer(stream: Stream, n: Int) -> np.int64:
     """An integer in 0 … n − 1, 1 ≤ n < 2³², each with exactly the same probability (Lemire 2019)."""
     m = (bits(stream) >> U64(32)) * U64(n)
     if (m & _LOW_32) < U64(n):
@@ -127,7 +128,7 @@ _STIRLING_ERROR = (
 
 
 @kernel
-def normal(stream: Any) -> Any:
+def normal(stream: Stream) -> float:
     """A standard normal draw: ratio of uniforms with quadratic bounds (Leva 1992)."""
     # Of the methods without tables or a kept second value this one is the quickest: 1.37 pairs of uniforms, and a
     # logarithm in one draw out of a hundred (Box–Muller: a logarithm, a root and a cosine in each).
@@ -143,13 +144,13 @@ def normal(stream: Any) -> Any:
 
 
 @kernel
-def exponential(stream: Any) -> Any:
+def exponential(stream: Stream) -> float:
     """A draw from the exponential distribution of mean 1, by inversion."""
     return -math.log(uniform(stream))
 
 
 @kernel
-def _gamma_from_one(stream: Any, shape: Any) -> Any:
+def _gamma_from_one(stream: Stream, shape: float) -> float:
     """A gamma draw of scale 1 for shape ≥ 1 (Marsaglia and Tsang 2000)."""
     d = shape - 0.3333333333333333
     c = 1.0 / math.sqrt(9.0 * d)
@@ -166,7 +167,7 @@ def _gamma_from_one(stream: Any, shape: Any) -> Any:
 
 
 @kernel
-def log_gamma(stream: Any, shape: Any) -> Any:
+def log_gamma(stream: Stream, shape: float) -> float:
     """The logarithm of a gamma draw of scale 1: finite where the draw itself would underflow (shape ≪ 1)."""
     if shape >= 1.0:
         return math.log(_gamma_from_one(stream, shape))
@@ -176,7 +177,7 @@ def log_gamma(stream: Any, shape: Any) -> Any:
 
 
 @kernel
-def gamma(stream: Any, shape: Any) -> Any:
+def gamma(stream: Stream, shape: float) -> float:
     """A gamma draw of scale 1 for any shape > 0; below shape ≈ 0.05 it may underflow to 0 (see `log_gamma`)."""
     if shape >= 1.0:
         return _gamma_from_one(stream, shape)
@@ -184,7 +185,7 @@ def gamma(stream: Any, shape: Any) -> Any:
 
 
 @kernel
-def _log_poisson(k: Any, rate: Any) -> Any:
+def _log_poisson(k: float, rate: float) -> float:
     """Log probability of k under a Poisson distribution, without the cancellation of k·log(rate) against log k!."""
     if k < 1.0:
         return -rate
@@ -198,7 +199,7 @@ def _log_poisson(k: Any, rate: Any) -> Any:
 
 
 @kernel
-def _poisson_by_inversion(stream: Any, first: Any, p: Any, rate: Any) -> Any:
+def _poisson_by_inversion(stream: Stream, first: Int, p: float, rate: float) -> np.int64:
     """Walk up from the value `first`, which has probability `p`; for rates below 10."""
     while True:
         u = uniform(stream)
@@ -214,7 +215,7 @@ def _poisson_by_inversion(stream: Any, first: Any, p: Any, rate: Any) -> Any:
 
 
 @kernel
-def poisson(stream: Any, rate: Any) -> Any:
+def poisson(stream: Stream, rate: float) -> np.int64:
     """A Poisson draw for 0 ≤ rate ≤ 10¹⁵: inversion below 10, Hörmann's (1993) transformed rejection PTRS above."""
     if rate < 10.0:
         return _poisson_by_inversion(stream, 0, math.exp(-rate), rate)
@@ -237,7 +238,7 @@ def poisson(stream: Any, rate: Any) -> Any:
 
 
 @kernel
-def zero_truncated_poisson(stream: Any, rate: Any) -> Any:
+def zero_truncated_poisson(stream: Stream, rate: float) -> np.int64:
     """A Poisson draw given that it is at least 1; rate 0 gives the limit, 1."""
     if rate <= 0.0:
         return np.int64(1)
@@ -250,7 +251,7 @@ def zero_truncated_poisson(stream: Any, rate: Any) -> Any:
 
 
 @kernel
-def geometric_skip(stream: Any, log_fail: Any) -> Any:
+def geometric_skip(stream: Stream, log_fail: float) -> np.int64:
     """Failures before the first success, log_fail = log(1 − p); at most 2⁶³ − 1, which p = 0 always gives."""
     # k failures at least ⇔ u ≤ (1 − p)^k ⇔ log u / log_fail ≥ k. The product comes before the quotient, so that
     # neither p = 0 nor a tiny p can divide by zero or leave the range of int64.
@@ -261,7 +262,7 @@ def geometric_skip(stream: Any, log_fail: Any) -> Any:
 
 
 @kernel
-def inverse_gaussian(stream: Any, mean: Any, shape: Any) -> Any:
+def inverse_gaussian(stream: Stream, mean: float, shape: float) -> float:
     """An inverse Gaussian draw; mean = inf gives the limit, a Lévy draw shape / ε²."""
     # Michael, Schucany, Haas (1976): the smaller root x of shape·(x − m)² = m²·x·ε², else the other one, m²/x. The
     # textbook root m + m²ε²/2s − … cancels to 0 or below for large m. With Y = mε² and a = Y + √Y·√(Y + 4s) it is

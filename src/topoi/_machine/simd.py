@@ -16,6 +16,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from topoi._machine.arrays import Floats, Int, Numbers
 from topoi._machine.jit import kernel
 
 LANES = 16
@@ -213,10 +214,12 @@ def _pick_two(
 
 if numba.config.DISABLE_JIT:
 
-    def prefetch(array: Any, row: Any, column: Any) -> None:
+    def prefetch(array: Numbers, row: Int, column: Int) -> None:
         """Do nothing: without a compiler there is no memory latency worth hiding."""
 
-    def pick(n_d: Any, w: Any, p: Any, u: Any, alpha: Any, table: Any, offset: Any, scale: Any) -> Any:
+    def pick(
+        n_d: Floats, w: Int, p: Floats, u: float, alpha: Floats, table: Floats, offset: float, scale: Floats
+    ) -> Int:
         """Interpreted twin of the compiled `pick`: the same sums in the same order."""
         p[LANES:] = (n_d + alpha) * (table[w] + p.dtype.type(offset)) * scale
         for k in range(LANES, p.shape[0], LANES):
@@ -231,21 +234,23 @@ if numba.config.DISABLE_JIT:
         return lane + LANES * sum(bool(u >= float(end)) for end in p[LANES + lane :: LANES])
 
     def pick_two(
-        n_a: Any, n_b: Any, w_a: Any, w_b: Any, p_a: Any, p_b: Any, u_a: Any, u_b: Any, alpha: Any, table: Any,
-        offset: Any, scale: Any,
-    ) -> Any:  # fmt: skip
+        n_a: Floats, n_b: Floats, w_a: Int, w_b: Int, p_a: Floats, p_b: Floats, u_a: float, u_b: float, alpha: Floats,
+        table: Floats, offset: float, scale: Floats,
+    ) -> tuple[Int, Int]:  # fmt: skip
         """Two times `pick`."""
         common = (alpha, table, offset, scale)
         return pick(n_a, w_a, p_a, u_a, *common), pick(n_b, w_b, p_b, u_b, *common)
 else:
 
     @kernel
-    def prefetch(array: Any, row: Any, column: Any) -> None:
+    def prefetch(array: Numbers, row: Int, column: Int) -> None:
         """Bring `array[row, column]` into the cache before it is needed."""
         _prefetch(array, row, column)
 
     @kernel
-    def pick(n_d: Any, w: Any, p: Any, u: Any, alpha: Any, table: Any, offset: Any, scale: Any) -> Any:
+    def pick(
+        n_d: Floats, w: Int, p: Floats, u: float, alpha: Floats, table: Floats, offset: float, scale: Floats
+    ) -> Int:
         """Where u of the weights of all topics lie below, for a token of word `w`; p becomes their sums by lane.
 
         Equivalent to ``p[16:] = cumsum(((n_d + alpha) * (table[w] + offset) * scale).reshape(-1, 16), axis=0).ravel()``
@@ -256,15 +261,17 @@ else:
 
     @kernel
     def pick_two(
-        n_a: Any, n_b: Any, w_a: Any, w_b: Any, p_a: Any, p_b: Any, u_a: Any, u_b: Any, alpha: Any, table: Any,
-        offset: Any, scale: Any,
-    ) -> Any:  # fmt: skip
+        n_a: Floats, n_b: Floats, w_a: Int, w_b: Int, p_a: Floats, p_b: Floats, u_a: float, u_b: float, alpha: Floats,
+        table: Floats, offset: float, scale: Floats,
+    ) -> tuple[Int, Int]:  # fmt: skip
         """Two times `pick`, at the same time."""
         return _pick_two(n_a, n_b, w_a, w_b, p_a, p_b, u_a, u_b, alpha, table, offset, scale)
 
 
 @kernel
-def draw_topic(n_d: Any, w: Any, p: Any, u: Any, alpha: Any, table: Any, offset: Any, scale: Any) -> Any:
+def draw_topic(
+    n_d: Floats, w: Int, p: Floats, u: float, alpha: Floats, table: Floats, offset: float, scale: Floats
+) -> Int:
     """Topic k with probability ∝ (n_d[k] + alpha[k]) · (table[w, k] + offset) · scale[k]; −1 if all weights are 0.
 
     `u` is uniform on (0, 1); p, made by `new_sums`, is overwritten.
@@ -274,16 +281,16 @@ def draw_topic(n_d: Any, w: Any, p: Any, u: Any, alpha: Any, table: Any, offset:
 
 @kernel
 def draw_two(
-    n_a: Any, n_b: Any, w_a: Any, w_b: Any, p_a: Any, p_b: Any, u_a: Any, u_b: Any, alpha: Any, table: Any, offset: Any,
-    scale: Any,
-) -> Any:  # fmt: skip
+    n_a: Floats, n_b: Floats, w_a: Int, w_b: Int, p_a: Floats, p_b: Floats, u_a: float, u_b: float, alpha: Floats,
+    table: Floats, offset: float, scale: Floats,
+) -> tuple[Int, Int]:  # fmt: skip
     """`draw_topic` for tokens of two documents."""
     a, b = pick_two(n_a, n_b, w_a, w_b, p_a, p_b, u_a, u_b, alpha, table, offset, scale)
     return sound(p_a, a), sound(p_b, b)
 
 
 @kernel
-def sound(p: Any, k: Any) -> Any:
+def sound(p: Floats, k: Int) -> Int:
     """k if it has a weight; else, since sums are rounded and u may pass the last, the one before; −1 if none has."""
     if k + LANES < p.shape[0] and p[k + LANES] > p[k]:
         return k
@@ -295,6 +302,6 @@ def sound(p: Any, k: Any) -> Any:
 
 
 @kernel
-def new_sums(alpha: Any) -> Any:
+def new_sums(alpha: Floats) -> Floats:
     """Room for the sums of `draw_topic`: sixteen zeros, then one for every (padded) topic."""
     return np.zeros(LANES + alpha.shape[0], alpha.dtype)

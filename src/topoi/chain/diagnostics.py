@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
+from topoi._machine.arrays import Flags, Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import HALVES, integer, seed_stream
@@ -37,7 +38,7 @@ ROW_SUM_TOLERANCE = 1e-3  # a row of φ in float32, summed over a large vocabula
 
 
 @kernel
-def log_topics(doc_ptr: Any, first: Any, last: Any, z: Any, alpha: Any, alpha_sum: Any) -> Any:
+def log_topics(doc_ptr: Ints, first: Int, last: Int, z: Ints, alpha: Floats, alpha_sum: float) -> float:
     """Log probability of the topics of documents first … last − 1.
 
     Equivalent to ``(gammaln(n_dk + alpha) - gammaln(alpha)).sum() - (gammaln(n_d + A) - gammaln(A)).sum()``;
@@ -112,7 +113,7 @@ class Completion(NamedTuple):
 
 
 @kernel
-def choose_half(seen: Any, stream: Any) -> None:
+def choose_half(seen: Flags, stream: Stream) -> None:
     """Mark every second place of a random order in `seen`, all others not.
 
     Equivalent to ``seen[:] = False; seen[permutation(n)[1::2]] = True``.
@@ -127,7 +128,7 @@ def choose_half(seen: Any, stream: Any) -> None:
 
 
 @kernel
-def count_half(tokens: Any, seen: Any, half: Any, row_of: Any, rows: Any, times: Any) -> Any:
+def count_half(tokens: Ints, seen: Flags, half: bool, row_of: Ints, rows: Ints, times: Floats) -> Int:
     """Put the rows of the words in one half of a document into `rows`, their counts into `times`; returns n.
 
     Equivalent to ``rows[:n], times[:n] = np.unique(row_of[tokens[seen == half]], return_counts=True)``, for
@@ -146,7 +147,7 @@ def count_half(tokens: Any, seen: Any, half: Any, row_of: Any, rows: Any, times:
 
 
 @kernel
-def total_weight(theta: Any, phi: Any, row: Any, share: Any, lanes: Any) -> Any:
+def total_weight(theta: Floats, phi: Floats, row: Int, share: Floats, lanes: Floats) -> float:
     """Fill `share` with θ_k φ_kw and return its sum; `lanes` is overwritten.
 
     Equivalent to ``share[:] = theta * phi[row]; return share.sum()``, the sum in an order that vectorises.
@@ -163,7 +164,7 @@ def total_weight(theta: Any, phi: Any, row: Any, share: Any, lanes: Any) -> Any:
 
 
 @kernel
-def find_theta(rows: Any, times: Any, n: Any, phi: Any, alpha: Any, n_steps: Any, theta: Any) -> None:
+def find_theta(rows: Ints, times: Floats, n: Int, phi: Floats, alpha: Floats, n_steps: Int, theta: Floats) -> None:
     """EM on the topic shares of one document with φ fixed; overwrites `theta`, whose padding is 0.
 
     Equivalent to ``r = theta * phi[rows]; theta = normalised(alpha + (times / r.sum(1)) @ r)``, `n_steps`
@@ -194,16 +195,8 @@ def find_theta(rows: Any, times: Any, n: Any, phi: Any, alpha: Any, n_steps: Any
 
 @kernel
 def complete_documents(
-    words: Any,
-    doc_ptr: Any,
-    first: Any,
-    last: Any,
-    row_of: Any,
-    phi: Any,
-    alpha: Any,
-    n_steps: Any,
-    seed: Any,
-) -> Any:
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, row_of: Ints, phi: Floats, alpha: Floats, n_steps: Int, seed: Int
+) -> float:
     """Log probability of the second halves of documents first … last − 1, given the first; mutates nothing.
 
     Equivalent to ``(times * np.log(phi[rows] @ theta)).sum()`` with `theta` from `find_theta`, summed over

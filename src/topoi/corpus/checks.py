@@ -18,7 +18,6 @@ from scipy import sparse
 
 from topoi.errors import CorpusError
 
-Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.int32]
 Vocabulary = npt.NDArray[np.object_]
 
@@ -37,7 +36,7 @@ class Parts(NamedTuple):
     """What `Corpus` is made of, in the order of its parameters."""
 
     words: Words
-    doc_ptr: Ints
+    doc_ptr: npt.NDArray[np.int64]
     n_words: int
     vocabulary: Vocabulary | None
     n_dropped: int
@@ -111,7 +110,7 @@ def read_vocabulary(vocabulary: Iterable[str], n_words: int | None = None) -> Vo
     return result
 
 
-def check_layout(words: Words, doc_ptr: Ints, n_words: int) -> None:
+def check_layout(words: Words, doc_ptr: npt.NDArray[np.int64], n_words: int) -> None:
     """Raise unless `words` and `doc_ptr` are the arrays of a corpus over `n_words` words."""
     if words.ndim != 1 or words.dtype != np.int32:
         raise CorpusError(f"words must be a 1-d int32 array, not {words.ndim}-d {words.dtype}.")
@@ -132,7 +131,7 @@ def check_layout(words: Words, doc_ptr: Ints, n_words: int) -> None:
         _check_tokens(words, doc_ptr, n_words, start)
 
 
-def _check_tokens(words: Words, doc_ptr: Ints, n_words: int, start: int) -> None:
+def _check_tokens(words: Words, doc_ptr: npt.NDArray[np.int64], n_words: int, start: int) -> None:
     """Raise unless the tokens of one chunk are words of the vocabulary, in order within each document."""
     chunk = words[start : start + CHUNK]
     outside = (chunk < 0) | (chunk >= n_words)
@@ -224,7 +223,7 @@ def _check_size(n_documents: int, n_words: int, allow_empty: bool) -> None:
         raise CorpusError(f"X has {n_words} columns; a vocabulary has at most {MAX_WORDS} words.")
 
 
-def _check_not_empty(doc_ptr: Ints, allow_empty: bool) -> None:
+def _check_not_empty(doc_ptr: npt.NDArray[np.int64], allow_empty: bool) -> None:
     if doc_ptr[-1] == 0 and not allow_empty:
         raise CorpusError(
             f"every document is empty: none of {len(doc_ptr) - 1} has a word of the vocabulary. "
@@ -324,7 +323,7 @@ def _blame(cell: int, counts: Counts, vocabulary: Vocabulary | None, lead: str, 
     raise CorpusError(f"{lead}: row {row}, column {column}{word} is {value!r}. {advice}", row, column)
 
 
-def _row_sums(counts: Counts) -> Ints:
+def _row_sums(counts: Counts) -> npt.NDArray[np.int64]:
     sums = np.zeros(len(counts.indptr) - 1, np.int64)
     filled = np.diff(counts.indptr) > 0
     if filled.any():  # reduceat would give an empty row the first cell of the next
@@ -345,7 +344,7 @@ def _expand(counts: Counts, n_tokens: int) -> Words:
     return words
 
 
-def running_total(lengths: Ints) -> Ints:
+def running_total(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Where each piece starts, and at the end the total."""
     ptr = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=ptr[1:])

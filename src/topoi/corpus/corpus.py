@@ -29,7 +29,6 @@ from topoi._disk.blocks import new_file
 from topoi._disk.folders import replacing
 from topoi.corpus.checks import (
     CHUNK,
-    Ints,
     Vocabulary,
     Words,
     check_layout,
@@ -67,7 +66,7 @@ class Corpus:
     def __init__(
         self,
         words: Words,
-        doc_ptr: Ints,
+        doc_ptr: npt.NDArray[np.int64],
         n_words: int,
         vocabulary: Iterable[str] | None = None,
         n_dropped: int = 0,
@@ -233,12 +232,12 @@ class Corpus:
         return Corpus(np.array(self.words), self.doc_ptr, self.n_words, self.vocabulary, self.n_dropped)
 
     @functools.cached_property
-    def doc_lengths(self) -> Ints:
+    def doc_lengths(self) -> npt.NDArray[np.int64]:
         """Number of tokens of each document."""
         return _frozen(np.diff(self.doc_ptr))
 
     @functools.cached_property
-    def word_counts(self) -> Ints:
+    def word_counts(self) -> npt.NDArray[np.int64]:
         """Number of tokens of each word."""
         counts = np.zeros(self.n_words, np.int64)
         step = max(CHUNK, self.n_words)  # bincount copies its input to 8 bytes a token: a piece at a time
@@ -247,7 +246,7 @@ class Corpus:
         return _frozen(counts)
 
     @functools.cached_property
-    def by_word(self) -> tuple[npt.NDArray[np.signedinteger[Any]], Ints]:
+    def by_word(self) -> tuple[npt.NDArray[np.signedinteger[Any]], npt.NDArray[np.int64]]:
         """`order`, `word_ptr`: tokens ``order[word_ptr[w]:word_ptr[w + 1]]``, ascending, have word `w`."""
         word_ptr = running_total(self.word_counts)
         order: npt.NDArray[Any] = np.empty(self.n_tokens, np.int32 if self.n_tokens < 2**31 else np.int64)
@@ -257,12 +256,12 @@ class Corpus:
         return _frozen(order), _frozen(word_ptr)
 
     @functools.cached_property
-    def block_ptr(self) -> Ints:
+    def block_ptr(self) -> npt.NDArray[np.int64]:
         """Where the documents are cut into blocks: by the corpus alone, so no result depends on threads."""
         return _frozen(_cut(self.doc_ptr, self._block_size))
 
     @functools.cached_property
-    def word_block_ptr(self) -> Ints:
+    def word_block_ptr(self) -> npt.NDArray[np.int64]:
         """Where the vocabulary is cut into blocks, likewise; a word costs its tokens and WORD_COST more."""
         cost = running_total(self.word_counts + WORD_COST)
         return _frozen(_cut(cost, self._block_size))
@@ -313,7 +312,7 @@ def _vectorize(texts: list[str], vectorizer: Any) -> Any:
     return vectorizer.transform(texts)
 
 
-def _cut(ptr: Ints, size: int) -> Ints:
+def _cut(ptr: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
     """Cut points of 0 … len(ptr) − 1: each piece is as short as it can be with at least `size` by `ptr`."""
     n = len(ptr) - 1
     cuts = [0]

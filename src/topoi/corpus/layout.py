@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from topoi._machine.arrays import Ints, Keys
 from topoi._machine.jit import kernel
 from topoi._machine.rng import GOLDEN, U64, mix
 
 
 @kernel
-def place_by_word(words: Any, next_place: Any, order: Any) -> None:
+def place_by_word(words: Ints, next_place: Ints, order: Ints) -> None:
     """Equivalent to ``order[:] = np.argsort(words, kind="stable")``; `next_place` is used up."""
     for i in range(len(words)):
         w = words[i]
@@ -18,7 +17,7 @@ def place_by_word(words: Any, next_place: Any, order: Any) -> None:
 
 
 @kernel
-def hash_documents(words: Any, doc_ptr: Any, keys: Any) -> None:
+def hash_documents(words: Ints, doc_ptr: Ints, keys: Keys) -> None:
     """Equivalent to ``h = mix((h ^ w) + GOLDEN)`` over the words of each document; fills `keys`."""
     for d in range(len(keys)):
         h = GOLDEN

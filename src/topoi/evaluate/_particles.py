@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Keys, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import LEFT_TO_RIGHT, integer, seed_stream, uniform
@@ -38,8 +39,9 @@ PIECES = 64  # documents are cut into so many pieces of about the same cost
 
 @kernel
 def move_earlier(
-    rows: Any, n: Any, z: Any, n_moves: Any, stream: Any, n_d: Any, p: Any, alpha: Any, phi: Any, scale: Any
-) -> None:
+    rows: Ints, n: Int, z: Ints, n_moves: Int, stream: Stream, n_d: Floats, p: Floats, alpha: Floats, phi: Floats,
+    scale: Floats,
+) -> None:  # fmt: skip
     """Gibbs steps on the topics of tokens 0 … n − 1: on each in turn, or on `n_moves` picked at random if that is less.
 
     Changes z and the counts n_d.
@@ -54,7 +56,7 @@ def move_earlier(
 
 
 @kernel
-def draw_anew(weight: Any, stream: Any, z: Any, n: Any, n_d: Any) -> None:
+def draw_anew(weight: Floats, stream: Stream, z: Ints, n: Int, n_d: Floats) -> None:
     """Replace the particles by as many drawn from them, r weight[r] times on average; all weights become 1.
 
     Systematic resampling: one uniform number for all. The weights sum to the number of particles.
@@ -82,8 +84,9 @@ def draw_anew(weight: Any, stream: Any, z: Any, n: Any, n_d: Any) -> None:
 
 @kernel
 def read_document(
-    rows: Any, n_particles: Any, n_moves: Any, stream: Any, alpha: Any, alpha_sum: Any, phi: Any, scale: Any
-) -> Any:
+    rows: Ints, n_particles: Int, n_moves: Int, stream: Stream, alpha: Floats, alpha_sum: float, phi: Floats,
+    scale: Floats,
+) -> float:  # fmt: skip
     """Estimate log p(tokens) of one document, whose tokens are rows of `phi`; advances the stream."""
     n_tokens = rows.shape[0]
     z = np.zeros((n_particles, n_tokens), np.int64)
@@ -118,8 +121,8 @@ def read_document(
 
 @kernel
 def read_documents(
-    rows: Any, doc_ptr: Any, first: Any, last: Any, keys: Any, seed: Any, n_particles: Any, n_moves: Any, alpha: Any,
-    alpha_sum: Any, phi: Any, scale: Any, score: Any,
+    rows: Ints, doc_ptr: Ints, first: Int, last: Int, keys: Keys, seed: Int, n_particles: Int, n_moves: Int,
+    alpha: Floats, alpha_sum: float, phi: Floats, scale: Floats, score: Floats,
 ) -> None:  # fmt: skip
     """Fill score[first:last] with the estimates of these documents, each with a random stream of its own."""
     stream = np.zeros(3, np.uint64)

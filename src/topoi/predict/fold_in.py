@@ -9,11 +9,11 @@ batch, in any order, on any number of threads. Averages are taken over the secon
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Keys, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import INFER, seed_stream, uniform
@@ -29,8 +29,9 @@ from topoi.predict.mean_field import expected_counts
 
 @kernel
 def first_topics(
-    words: Any, lo: Any, hi: Any, z: Any, stream: Any, n_d: Any, p: Any, alpha: Any, table: Any, offset: Any, scale: Any
-) -> None:
+    words: Ints, lo: Int, hi: Int, z: Ints, stream: Stream, n_d: Floats, p: Floats, alpha: Floats, table: Floats,
+    offset: float, scale: Floats,
+) -> None:  # fmt: skip
     """Give each token lo … hi − 1 a first topic, drawn given those before it; `n_d` ends as their counts."""
     n_d[:] = 0
     for i in range(lo, hi):
@@ -40,7 +41,7 @@ def first_topics(
 
 
 @kernel
-def finish(total: Any, kept: Any, prior: Any, theta: Any) -> None:
+def finish(total: Floats, kept: Int, prior: Floats, theta: Floats) -> None:
     """Shares from counts summed over `kept` sweeps. Equivalent to ``theta[:] = normalised(total / kept + prior)``."""
     norm = 0.0
     for k in range(theta.shape[0]):
@@ -52,8 +53,8 @@ def finish(total: Any, kept: Any, prior: Any, theta: Any) -> None:
 
 @kernel
 def infer_documents(
-    words: Any, doc_ptr: Any, order: Any, first: Any, last: Any, keys: Any, seed: Any, z: Any, prior: Any,
-    n_sweeps: Any, theta: Any, alpha: Any, table: Any, offset: Any, scale: Any,
+    words: Ints, doc_ptr: Ints, order: Ints, first: Int, last: Int, keys: Keys, seed: Int, z: Ints, prior: Floats,
+    n_sweeps: Int, theta: Floats, alpha: Floats, table: Floats, offset: float, scale: Floats,
 ) -> None:  # fmt: skip
     """Fill theta with the average of (n_dk + α_k)/(n_d + Σα) over the second half of the sweeps, for order[first:last].
 

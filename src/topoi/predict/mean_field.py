@@ -10,12 +10,11 @@ made of a short chain. docs/supervised.md compares the two.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi._machine.arrays import Float, Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.simd import LANES, aligned_zeros, pad, padded
@@ -27,7 +26,7 @@ SETTLED = 1e-3  # share of a document's tokens that may still change topic in a 
 
 
 @kernel
-def normalise(weight: Any, lanes: Any) -> None:
+def normalise(weight: Floats, lanes: Floats) -> None:
     """Equivalent to ``weight /= weight.sum()``, the sum in an order that vectorises; no weight at all is left at 0."""
     lanes[:] = 0
     for first in range(0, weight.shape[0], LANES):
@@ -43,8 +42,8 @@ def normalise(weight: Any, lanes: Any) -> None:
 
 @kernel
 def settle_documents(
-    ptr: Any, rows: Any, times: Any, first: Any, last: Any, alpha: Any, table: Any, n_sweeps: Any, settled: Any,
-    counts: Any,
+    ptr: Ints, rows: Ints, times: Floats, first: Int, last: Int, alpha: Floats, table: Floats, n_sweeps: Int,
+    settled: Float, counts: Floats,
 ) -> None:  # fmt: skip
     """Fill counts[first:last] with the expected topic counts of the documents, whose words are rows of the table φ."""
     width = table.shape[1]

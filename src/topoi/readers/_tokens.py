@@ -25,8 +25,6 @@ LONG = 2**26  # characters of texts whose words have not been counted yet
 CHARACTERS = 16  # of text for a byte of the limit: as many as zlib can make of a byte of the file
 TOKEN, DOCUMENT, WORD = 4, 16, 100  # bytes; those of a word beside its letters
 
-Ints = NDArray[np.int64]
-Numbers = NDArray[np.int32]
 
 UNKNOWN, IGNORED = -1, -2
 
@@ -39,14 +37,14 @@ class Tokens:
         self.lengths = array("q")
         self.memory = memory
 
-    def extend(self, words: Numbers, lengths: Ints, more: int = 0) -> None:
+    def extend(self, words: NDArray[np.int32], lengths: NDArray[np.int64], more: int = 0) -> None:
         """Append documents; there are `more` bytes beside the tokens."""
         self._ask(len(words), len(lengths), more)
         for start in range(0, len(words), PIECE):
             self.words.frombytes(np.ascontiguousarray(words[start : start + PIECE], np.int32).tobytes())
         self.lengths.frombytes(np.ascontiguousarray(lengths, np.int64).tobytes())
 
-    def extend_counted(self, words: Ints, counts: Ints, lengths: Ints) -> None:
+    def extend_counted(self, words: NDArray[np.int64], counts: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
         """Append documents in which each of the `words` comes as often as `counts` says."""
         self._ask(int(counts.sum()), len(lengths))
         ends = np.cumsum(counts)
@@ -65,7 +63,7 @@ class Tokens:
         n_bytes = TOKEN * n_tokens + DOCUMENT * n_documents + more
         self.memory.ask(n_bytes, f"It has {n_tokens} tokens or more, in {n_documents} documents")
 
-    def renumber(self, table: Numbers, sort: bool) -> None:
+    def renumber(self, table: NDArray[np.int32], sort: bool) -> None:
         """Give word w the number ``table[w]``, or drop its tokens if that is negative; then sort each document.
 
         `sort` may be False if the table does not change the order of the words that it keeps.
@@ -82,7 +80,7 @@ class Tokens:
         del view, lengths  # an array in use cannot shrink
         del self.words[end:]
 
-    def count(self, n_words: int) -> tuple[Ints, Ints]:
+    def count(self, n_words: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Number of documents with each word, and of its tokens; the documents must be sorted."""
         n_with, n_tokens = np.zeros(n_words, np.int64), np.zeros(n_words, np.int64)
         view, lengths = np.frombuffer(self.words, np.int32), np.frombuffer(self.lengths, np.int64)
@@ -104,7 +102,7 @@ class Tokens:
         self.renumber(np.where(kept, np.cumsum(kept) - 1, UNKNOWN).astype(np.int32), sort=False)
         return kept
 
-    def arrays(self) -> tuple[Numbers, Ints]:
+    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """`words` and `doc_ptr` of a corpus."""
         return np.frombuffer(self.words, np.int32), running_total(np.frombuffer(self.lengths, np.int64))
 
@@ -176,7 +174,9 @@ class TextTokens:
         return vocabulary[self.tokens.prune(len(words), limits)]
 
 
-def drop(words: Numbers, lengths: Ints, fewest: int) -> tuple[Numbers, Ints]:
+def drop(
+    words: NDArray[np.int32], lengths: NDArray[np.int64], fewest: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Documents without the words below `fewest`."""
     kept = words >= fewest
     if kept.all():
@@ -185,7 +185,7 @@ def drop(words: Numbers, lengths: Ints, fewest: int) -> tuple[Numbers, Ints]:
     return words[kept], np.diff(ends)
 
 
-def _sorted(words: Numbers, lengths: Ints, n_words: int) -> Numbers:
+def _sorted(words: NDArray[np.int32], lengths: NDArray[np.int64], n_words: int) -> NDArray[np.int32]:
     """Each document in ascending order: one sort of (document, word) for all of them."""
     if len(lengths) == 1:  # it may be longer than a piece: no numbers of 8 bytes beside it
         return np.sort(words)
@@ -196,7 +196,7 @@ def _sorted(words: Numbers, lengths: Ints, n_words: int) -> Numbers:
     return keys.astype(np.int32)
 
 
-def _pieces(lengths: Ints) -> Iterator[tuple[int, int, int, int]]:
+def _pieces(lengths: NDArray[np.int64]) -> Iterator[tuple[int, int, int, int]]:
     """(first, last, start, stop): documents and their tokens, some PIECE of them at a time."""
     doc_ptr = running_total(lengths)
     first = 0

@@ -62,7 +62,8 @@ MUTANTS = {
     "alias table: donor not reduced": (
         "light_published", f"{S}._stale", "keep[g] = (keep[g] + keep[s]) - 1.0", "keep[g] = keep[g] - 0.5"),
     "light_published: proposal weight without smoothing": (
-        "light_published", f"{S}._stale", "weight = t.weight[t.start[t.size.shape[0] - 1] + k]", "weight = 0.0"),
+        "light_published", f"{S}._stale", "weight: float = t.weight[t.start[t.size.shape[0] - 1] + k]",
+        "weight: float = 0.0"),
     "partial: token not taken out": ("partial", f"{S}._fixed", "n_d[old] -= one", ""),
     "two documents: the second's token not taken out": ("partial", f"{S}._fixed", "n_b[old_b] -= one", ""),
     "two documents: the first's token not put back": ("delayed", f"{S}._fixed", "n_a[new_a] += one", ""),

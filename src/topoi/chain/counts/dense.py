@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Numbers
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi.chain.state import State
 
 
 @kernel
-def count_word(order: Any, word_ptr: Any, w: Any, z: Any, base: Any, n: Any) -> None:
+def count_word(order: Ints, word_ptr: Ints, w: Int, z: Ints, base: Floats, n: Numbers) -> None:
     """Topic counts of word `w`, base included. Equivalent to ``n[:] = base[w] + bincount(z[tokens of w])``."""
     n[:] = 0
     if base.shape[0] > 0:
@@ -28,7 +29,9 @@ def count_word(order: Any, word_ptr: Any, w: Any, z: Any, base: Any, n: Any) -> 
 
 
 @kernel
-def count_rows(order: Any, word_ptr: Any, first: Any, last: Any, z: Any, base: Any, table: Any, n_k: Any) -> None:
+def count_rows(
+    order: Ints, word_ptr: Ints, first: Int, last: Int, z: Ints, base: Floats, table: Floats, n_k: Floats
+) -> None:
     """Fill rows first … last − 1 of `table` with word–topic counts; add their sums to `n_k`."""
     for w in range(first, last):
         count_word(order, word_ptr, w, z, base, table[w])

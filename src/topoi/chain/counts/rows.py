@@ -7,11 +7,11 @@ count. Row w has room for min(K, tokens of w) entries: at most 8 bytes per token
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi.chain.counts.dense import count_word
 from topoi.chain.state import State
@@ -51,7 +51,7 @@ class Rows:
 
 
 @kernel
-def sort_down(entries: Any, lo: Any, hi: Any) -> None:
+def sort_down(entries: Ints, lo: Int, hi: Int) -> None:
     """Sort entries[lo:hi] downwards (Shell's sort: short, in place, and quick to compile, which NumPy's is not)."""
     gap = 1
     while gap < (hi - lo) // 3:
@@ -68,7 +68,9 @@ def sort_down(entries: Any, lo: Any, hi: Any) -> None:
 
 
 @kernel
-def fill_rows(order: Any, word_ptr: Any, z: Any, base: Any, entries: Any, start: Any, size: Any, n_k: Any) -> None:
+def fill_rows(
+    order: Ints, word_ptr: Ints, z: Ints, base: Floats, entries: Ints, start: Ints, size: Ints, n_k: Floats
+) -> None:
     """Build all rows and n_k from the topics."""
     n = np.zeros(n_k.shape[0], np.int64)
     for w in range(size.shape[0]):
@@ -84,7 +86,7 @@ def fill_rows(order: Any, word_ptr: Any, z: Any, base: Any, entries: Any, start:
 
 
 @kernel
-def decrement(entries: Any, lo: Any, n: Any, k: Any) -> Any:
+def decrement(entries: Ints, lo: Int, n: Int, k: Int) -> Int:
     """Take one from topic k in the row of n entries at `lo`, keeping it sorted; returns the row's new length."""
     j = lo
     while (entries[j] & TOPIC) != k:
@@ -101,7 +103,7 @@ def decrement(entries: Any, lo: Any, n: Any, k: Any) -> Any:
 
 
 @kernel
-def increment(entries: Any, lo: Any, n: Any, k: Any) -> Any:
+def increment(entries: Ints, lo: Int, n: Int, k: Int) -> Int:
     """Add one to topic k in the row of n entries at `lo`, keeping it sorted; returns the row's new length."""
     j = lo
     end = lo + n

@@ -8,12 +8,12 @@ it, so the result does not depend on threads.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi.chain.state import State
@@ -35,7 +35,7 @@ class Design:
 
 
 @kernel
-def count_pairs(doc_ptr: Any, first: Any, last: Any, z: Any, per_topic: Any) -> None:
+def count_pairs(doc_ptr: Ints, first: Int, last: Int, z: Ints, per_topic: Ints) -> None:
     """Add to per_topic[k] the number of documents among first … last − 1 that have topic k."""
     seen = np.full(per_topic.shape[0], -1, np.int64)
     for d in range(first, last):
@@ -47,7 +47,7 @@ def count_pairs(doc_ptr: Any, first: Any, last: Any, z: Any, per_topic: Any) -> 
 
 
 @kernel
-def fill_pairs(doc_ptr: Any, first: Any, last: Any, z: Any, at: Any, doc: Any, share: Any) -> None:
+def fill_pairs(doc_ptr: Ints, first: Int, last: Int, z: Ints, at: Ints, doc: Ints, share: Floats) -> None:
     """Write the entries of documents first … last − 1; at[k] is where topic k goes on, and is advanced."""
     seen = np.full(at.shape[0], -1, np.int64)
     for d in range(first, last):

@@ -8,11 +8,12 @@ the whole, in any order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi.chain.counts.dense import count_word
@@ -34,7 +35,7 @@ class Spectrum(NamedTuple):
 
 
 @kernel
-def note(row: Any, count: Any, small: Any, large: Any, n_large: Any) -> Any:
+def note(row: Int, count: Int, small: Ints, large: Ints, n_large: Int) -> Int:
     """Enter one count of `row` into the histogram `small` or the list `large`; returns the list's length.
 
     Equivalent to ``small[row, count] += 1`` or ``large.append((row, count))``.
@@ -48,13 +49,13 @@ def note(row: Any, count: Any, small: Any, large: Any, n_large: Any) -> Any:
 
 
 @kernel
-def note_documents(doc_ptr: Any, first: Any, last: Any, z: Any, n_topics: Any, small: Any, large: Any) -> Any:
+def note_documents(doc_ptr: Ints, first: Int, last: Int, z: Ints, n_topics: Int, small: Ints, large: Ints) -> Int:
     """Enter n_dk of documents first … last − 1 into `small` and `large` (row k); returns the latter's length.
 
     Equivalent to ``note(k, n_dk[d, k], …)`` for all n_dk > 0.
     """
     n_d = np.zeros(n_topics, np.int64)
-    n_large = 0
+    n_large: Int = 0
     for d in range(first, last):
         for i in range(doc_ptr[d], doc_ptr[d + 1]):
             n_d[z[i]] += 1
@@ -68,15 +69,15 @@ def note_documents(doc_ptr: Any, first: Any, last: Any, z: Any, n_topics: Any, s
 
 @kernel
 def note_words(
-    order: Any, word_ptr: Any, first: Any, last: Any, z: Any, base: Any, small: Any, large: Any, n_k: Any
-) -> Any:
+    order: Ints, word_ptr: Ints, first: Int, last: Int, z: Ints, base: Floats, small: Ints, large: Ints, n_k: Ints
+) -> Int:
     """Enter n_wk of words first … last − 1, base included, as row 0; adds them to `n_k`; returns as above.
 
     Equivalent to ``note(0, n_wk[w, k], …)`` for all n_wk > 0. Base counts are whole numbers, stored as
     floats.
     """
     n_w = np.zeros(n_k.shape[0], np.int64)
-    n_large = 0
+    n_large: Int = 0
     for w in range(first, last):
         if base.shape[0] > 0:
             count_word(order, word_ptr, w, z, base, n_w)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros, pad
@@ -112,8 +113,8 @@ def _with_room(room: NDArray[Any], state: State, share: int) -> SplitRows:
 
 @kernel
 def fill_split(
-    order: Any, word_ptr: Any, first: Any, last: Any, z: Any, base: Any, n_topics: Any, share: Any, place: Any,
-    dense: Any, table: Any, start: Any, size: Any, topics: Any, counts: Any, n_k: Any,
+    order: Ints, word_ptr: Ints, first: Int, last: Int, z: Ints, base: Floats, n_topics: Int, share: Int, place: Ints,
+    dense: Ints, table: Floats, start: Ints, size: Ints, topics: Ints, counts: Floats, n_k: Floats,
 ) -> None:  # fmt: skip
     """Fill the rows of words first … last − 1 and add their counts to `n_k`: O(tokens), not O(K) per word."""
     n = np.zeros(n_topics, counts.dtype)
@@ -148,7 +149,7 @@ def fill_split(
 
 
 @kernel
-def take_one(topics: Any, counts: Any, lo: Any, n: Any, k: Any) -> Any:
+def take_one(topics: Ints, counts: Floats, lo: Int, n: Int, k: Int) -> Int:
     """Take one from topic k in the list of n topics at `lo`; returns its new length."""
     j = lo
     while topics[j] != k:
@@ -162,7 +163,7 @@ def take_one(topics: Any, counts: Any, lo: Any, n: Any, k: Any) -> Any:
 
 
 @kernel
-def put_one(topics: Any, counts: Any, lo: Any, n: Any, k: Any) -> Any:
+def put_one(topics: Ints, counts: Floats, lo: Int, n: Int, k: Int) -> Int:
     """Add one to topic k in the list of n topics at `lo`; returns its new length."""
     j = lo
     while j < lo + n and topics[j] != k:

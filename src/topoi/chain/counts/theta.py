@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi.chain.state import State
 
 
 @kernel
-def add_document_shares(doc_ptr: Any, first: Any, last: Any, z: Any, alpha: Any, shares: Any) -> None:
+def add_document_shares(doc_ptr: Ints, first: Int, last: Int, z: Ints, alpha: Floats, shares: Floats) -> None:
     """Add θ of documents first … last − 1 to the rows of `shares`; an empty document adds the prior's mean."""
     alpha_sum = 0.0
     for k in range(alpha.shape[0]):

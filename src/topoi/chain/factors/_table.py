@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros, pad, padded
@@ -17,7 +18,7 @@ from topoi.chain.state import State
 
 
 @kernel
-def prior_masses(table: Any, first: Any, last: Any, offset: Any, weight: Any, mass: Any) -> None:
+def prior_masses(table: Floats, first: Int, last: Int, offset: float, weight: Floats, mass: Floats) -> None:
     """Mass of the prior part of each word. Equivalent to ``mass[w] = ((table[w] + offset) * weight).sum()``."""
     for w in range(first, last):
         total = 0.0

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import WORD_FACTOR, gamma, log_gamma, new_stream, uniform
 from topoi.chain.counts.dense import word_blocks
@@ -25,7 +26,7 @@ NEGLIGIBLE = 1e-25
 
 
 @kernel
-def small_gamma(stream: Any, shape: Any, negligible: Any) -> Any:
+def small_gamma(stream: Stream, shape: float, negligible: float) -> float:
     """Gamma(shape) for 0 < shape < 1, rejection on the log scale (Liu, Martin & Syring 2017); tiny values come as 0.
 
     `negligible` is NEGLIGIBLE ** shape. The smaller the shape the quicker: most draws cost one uniform number.
@@ -37,7 +38,7 @@ def small_gamma(stream: Any, shape: Any, negligible: Any) -> Any:
         if u < below_one:
             if u < negligible * below_one:
                 return 0.0
-            x = math.exp(math.log(u / below_one) / shape)  # u^(1/shape), u uniform again
+            x: float = math.exp(math.log(u / below_one) / shape)  # u^(1/shape), u uniform again
             if uniform(stream) < math.exp(-x):
                 return x
         else:
@@ -47,7 +48,7 @@ def small_gamma(stream: Any, shape: Any, negligible: Any) -> Any:
 
 
 @kernel
-def gamma_rows(table: Any, first: Any, last: Any, beta: Any, n_topics: Any, total: Any, stream: Any) -> None:
+def gamma_rows(table: Floats, first: Int, last: Int, beta: float, n_topics: Int, total: Floats, stream: Stream) -> None:
     """Replace counts in rows first … last − 1 by draws γ_wk ~ Gamma(n_wk + β); add their sums to `total`."""
     small = beta < 0.5
     negligible = NEGLIGIBLE**beta
@@ -62,7 +63,7 @@ def gamma_rows(table: Any, first: Any, last: Any, beta: Any, n_topics: Any, tota
 
 
 @kernel
-def dirichlet_column(table: Any, k: Any, beta: Any, stream: Any) -> None:
+def dirichlet_column(table: Floats, k: Int, beta: float, stream: Stream) -> None:
     """Fill column k with a draw of Dirichlet(β), by logarithms: each of its gamma draws may be too small for a float.
 
     Equivalent to ``x = log_gamma draws; table[:, k] = exp(x - x.max())``, which need not sum to 1.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import WORD_FACTOR, geometric_skip, new_stream, poisson, zero_truncated_poisson
 from topoi.chain.counts.dense import word_blocks
@@ -21,7 +22,7 @@ from topoi.chain.factors.base import FixedFactor, Part
 
 
 @kernel
-def draw_row(n: Any, touched: Any, m: Any, beta: Any, row: Any, stream: Any) -> Any:
+def draw_row(n: Ints, touched: Ints, m: Int, beta: float, row: Ints, stream: Stream) -> Int:
     """Draw c_k ~ Poisson(n_k + β) for one word, where n is non-zero at touched[:m]; keep the positive ones.
 
     Fills `row` with packed (topic, count), topics falling, and returns how many there are.
@@ -45,9 +46,9 @@ def draw_row(n: Any, touched: Any, m: Any, beta: Any, row: Any, stream: Any) -> 
 
 @kernel
 def draw_words(
-    order: Any, word_ptr: Any, first: Any, last: Any, z: Any, base: Any, beta: Any, size: Any, total: Any,
-    stream: Any,
-) -> Any:  # fmt: skip
+    order: Ints, word_ptr: Ints, first: Int, last: Int, z: Ints, base: Floats, beta: float, size: Ints, total: Ints,
+    stream: Stream,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:  # fmt: skip
     """Draw the rows of words first … last − 1; returns (topics, counts) one row after the other.
 
     Fills size[first:last] with the lengths of the rows and adds the counts to `total` (by topic).
@@ -97,8 +98,9 @@ def draw_words(
 
 @kernel
 def normalise(
-    topics: Any, counts: Any, start: Any, first: Any, last: Any, scale: Any, alpha: Any, phi: Any, mass: Any
-) -> None:
+    topics: Ints, counts: Ints, start: Ints, first: Int, last: Int, scale: Floats, alpha: Floats, phi: Floats,
+    mass: Floats,
+) -> None:  # fmt: skip
     """φ = counts · scale[topic] for words first … last − 1, and mass[w] = Σ_k α_k φ_wk."""
     for w in range(first, last):
         mass[w] = 0.0

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from topoi._machine.arrays import Floats, Int
 from topoi._machine.jit import kernel
 from topoi._machine.rng import RESPONSE, inverse_gaussian, seed_stream
 from topoi.chain.responses.hinge import LARGEST
@@ -24,8 +25,8 @@ from topoi.chain.responses.settings import setting
 
 @kernel
 def draw_rows(
-    y: Any, f: Any, weight: Any, cost: Any, epsilon: Any, kappa: Any, omega: Any, seed: Any, sweep: Any, first: Any,
-    last: Any, origin: Any,
+    y: Floats, f: Floats, weight: Floats, cost: float, epsilon: float, kappa: Floats, omega: Floats, seed: Int,
+    sweep: Int, first: Int, last: Int, origin: Int,
 ) -> None:  # fmt: skip
     """Fill κ and ω of documents first … last − 1."""
     stream = np.zeros(3, np.uint64)

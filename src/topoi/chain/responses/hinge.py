@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int
 from topoi._machine.jit import kernel
 from topoi._machine.rng import RESPONSE, inverse_gaussian, seed_stream
 from topoi.chain.responses.kinds import LabelResponse, suited_pull
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 @kernel
 def draw_rows(
-    y: Any, f: Any, weight: Any, cost: Any, margin: Any, kappa: Any, omega: Any, seed: Any, sweep: Any, first: Any,
-    last: Any, origin: Any,
+    y: Floats, f: Floats, weight: Floats, cost: float, margin: float, kappa: Floats, omega: Floats, seed: Int,
+    sweep: Int, first: Int, last: Int, origin: Int,
 ) -> None:  # fmt: skip
     """Fill κ and ω of documents first … last − 1."""
     stream = np.zeros(3, np.uint64)

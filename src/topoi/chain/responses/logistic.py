@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from topoi._machine.arrays import Floats, Int
 from topoi._machine.jit import kernel
 from topoi._machine.polya_gamma import polya_gamma
 from topoi._machine.rng import RESPONSE, seed_stream
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 @kernel
 def draw_rows(
-    y: Any, f: Any, weight: Any, cost: Any, kappa: Any, omega: Any, seed: Any, sweep: Any, first: Any, last: Any,
-    origin: Any,
+    y: Floats, f: Floats, weight: Floats, cost: float, kappa: Floats, omega: Floats, seed: Int, sweep: Int, first: Int,
+    last: Int, origin: Int,
 ) -> None:  # fmt: skip
     """Fill κ and ω of documents first … last − 1."""
     stream = np.zeros(3, np.uint64)

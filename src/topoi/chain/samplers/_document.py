@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
 
 
 @kernel
-def count_document(z: Any, lo: Any, hi: Any, n_d: Any) -> None:
+def count_document(z: Ints, lo: Int, hi: Int, n_d: Floats) -> None:
     """Topic counts of the document with tokens lo … hi − 1. Equivalent to ``n_d[:] = bincount(z[lo:hi])``."""
     n_d[:] = 0
     for i in range(lo, hi):
@@ -16,7 +15,7 @@ def count_document(z: Any, lo: Any, hi: Any, n_d: Any) -> None:
 
 
 @kernel
-def list_document(z: Any, lo: Any, hi: Any, n_d: Any, active: Any, place: Any) -> Any:
+def list_document(z: Ints, lo: Int, hi: Int, n_d: Ints, active: Ints, place: Ints) -> Int:
     """As `count_document`, where n_d is all 0 before; also lists the topics with a count in `active`.
 
     `place[k]` is the position of topic k in `active`. Returns the number of topics. O(document), not O(K).
@@ -33,14 +32,14 @@ def list_document(z: Any, lo: Any, hi: Any, n_d: Any, active: Any, place: Any) -
 
 
 @kernel
-def clear_document(n_d: Any, active: Any, n: Any) -> None:
+def clear_document(n_d: Ints, active: Ints, n: Int) -> None:
     """Set the counts of the listed topics back to 0."""
     for j in range(n):
         n_d[active[j]] = 0
 
 
 @kernel
-def remove_topic(k: Any, n_d: Any, active: Any, place: Any, n: Any) -> Any:
+def remove_topic(k: Int, n_d: Ints, active: Ints, place: Ints, n: Int) -> Int:
     """Take one token of topic k out of the listed counts; returns the new number of listed topics."""
     n_d[k] -= 1
     if n_d[k] == 0:
@@ -52,7 +51,7 @@ def remove_topic(k: Any, n_d: Any, active: Any, place: Any, n: Any) -> Any:
 
 
 @kernel
-def add_topic(k: Any, n_d: Any, active: Any, place: Any, n: Any) -> Any:
+def add_topic(k: Int, n_d: Ints, active: Ints, place: Ints, n: Int) -> Int:
     """Put one token of topic k into the listed counts; returns the new number of listed topics."""
     if n_d[k] == 0:
         active[n] = k

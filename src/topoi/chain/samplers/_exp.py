@@ -7,10 +7,9 @@ The third is drawn from an alias table of all topics' tilts: O(K · tasks) to ma
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import integer, uniform
 from topoi.chain.samplers._stale import make_alias
@@ -25,13 +24,13 @@ ALONE = 2  # number of the first that is alone
 
 
 @kernel
-def uses(composition: Any, proposal: Any) -> Any:
+def uses(composition: int, proposal: int) -> bool:
     """Whether steps of `proposal` are ever made."""
     return composition < ALONE or composition - ALONE == proposal
 
 
 @kernel
-def choose_proposal(composition: Any, turn: Any, stream: Any) -> Any:
+def choose_proposal(composition: int, turn: Int, stream: Stream) -> Int:
     """The proposal of step number `turn` of a document."""
     if composition == MIXTURE:
         return integer(stream, 3)
@@ -41,7 +40,7 @@ def choose_proposal(composition: Any, turn: Any, stream: Any) -> Any:
 
 
 @kernel
-def make_exp_table(tilt: Any, keep: Any, other: Any) -> None:
+def make_exp_table(tilt: Floats, keep: Floats, other: Ints) -> None:
     """Alias table of the tilts of all topics; fills `keep` and `other` (K each)."""
     n_topics = keep.shape[0]
     total = 0.0
@@ -51,7 +50,7 @@ def make_exp_table(tilt: Any, keep: Any, other: Any) -> None:
 
 
 @kernel
-def draw_exp(labelled: Any, keep: Any, other: Any, stream: Any) -> Any:
+def draw_exp(labelled: bool, keep: Floats, other: Ints, stream: Stream) -> np.int64:
     """A topic from the alias table; without a label there is no tilt, and all topics are alike."""
     k = integer(stream, keep.shape[0])
     if labelled and uniform(stream) >= keep[k]:

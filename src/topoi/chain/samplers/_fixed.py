@@ -8,10 +8,9 @@ documents share these kernels.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import branch, uniform
 from topoi._machine.simd import draw_topic, draw_two, new_sums
@@ -26,8 +25,9 @@ from topoi.chain.samplers._document import (
 
 @kernel
 def move_one(
-    words: Any, lo: Any, hi: Any, z: Any, stream: Any, n_d: Any, p: Any, alpha: Any, table: Any, offset: Any, scale: Any
-) -> None:
+    words: Ints, lo: Int, hi: Int, z: Ints, stream: Stream, n_d: Floats, p: Floats, alpha: Floats, table: Floats,
+    offset: float, scale: Floats,
+) -> None:  # fmt: skip
     """Move the tokens lo … hi − 1 of a document with counts n_d, weighing all topics."""
     one = n_d.dtype.type(1)  # a Python 1 would send the counts through float64, in the longest chain of the loop
     for i in range(lo, hi):
@@ -42,8 +42,8 @@ def move_one(
 
 @kernel
 def move_two(
-    words: Any, a: Any, b: Any, n: Any, z: Any, stream_a: Any, stream_b: Any, n_a: Any, n_b: Any, p_a: Any, p_b: Any,
-    alpha: Any, table: Any, offset: Any, scale: Any,
+    words: Ints, a: int, b: int, n: Int, z: Ints, stream_a: Stream, stream_b: Stream, n_a: Floats, n_b: Floats,
+    p_a: Floats, p_b: Floats, alpha: Floats, table: Floats, offset: float, scale: Floats,
 ) -> None:  # fmt: skip
     """`move_one` for n tokens of two documents, from a and from b on: documents do not see each other given φ.
 
@@ -71,8 +71,8 @@ def move_two(
 
 @kernel
 def sweep_dense(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, table: Any, offset: Any, scale: Any, alpha: Any,
-    stream: Any,
+    words: Ints, doc_ptr: Ints, first: int, last: int, z: Ints, table: Floats, offset: float, scale: Floats,
+    alpha: Floats, stream: Stream,
 ) -> None:  # fmt: skip
     """Move every token of documents first … last − 1, weighing all topics: O(K) per token, vectorised.
 
@@ -107,8 +107,8 @@ def sweep_dense(
 
 @kernel
 def sweep_sparse(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, table: Any, offset: Any, scale: Any, alpha: Any,
-    mass: Any, stream: Any,
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, table: Floats, offset: float, scale: Floats,
+    alpha: Floats, mass: Floats, stream: Stream,
 ) -> None:  # fmt: skip
     """The same in two buckets: Σ n_dk⁻ φ_wk over the document's topics, and the prior's Σ α_k φ_wk = mass[w].
 

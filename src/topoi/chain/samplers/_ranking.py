@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
 
 
 @kernel
-def sort_topics(n_d: Any, order: Any, place: Any) -> None:
+def sort_topics(n_d: Floats, order: Ints, place: Ints) -> None:
     """Sort `order` by falling n_d; `place` is its inverse. O(K) and a short insertion sort of the topics present."""
     m = 0
     for j in range(order.shape[0]):
@@ -26,7 +25,7 @@ def sort_topics(n_d: Any, order: Any, place: Any) -> None:
 
 
 @kernel
-def lower(n_d: Any, order: Any, place: Any, k: Any, n_topics: Any) -> None:
+def lower(n_d: Floats, order: Ints, place: Ints, k: Int, n_topics: Int) -> None:
     """Restore the order after n_d[k] was decreased."""
     j = place[k]
     while j + 1 < n_topics and n_d[order[j + 1]] > n_d[k]:
@@ -38,7 +37,7 @@ def lower(n_d: Any, order: Any, place: Any, k: Any, n_topics: Any) -> None:
 
 
 @kernel
-def raise_(n_d: Any, order: Any, place: Any, k: Any) -> None:
+def raise_(n_d: Floats, order: Ints, place: Ints, k: Int) -> None:
     """Restore the order after n_d[k] was increased."""
     j = place[k]
     while j > 0 and n_d[order[j - 1]] < n_d[k]:

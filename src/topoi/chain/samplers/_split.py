@@ -8,10 +8,9 @@ weighed only when the draw falls into it. `split` (live counts) and `delayed` (c
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from topoi._machine.arrays import Float, Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import uniform
 from topoi._machine.simd import draw_topic, new_sums, prefetch
@@ -22,7 +21,7 @@ AHEAD = 4
 
 
 @kernel
-def settle(k: Any, n_d: Any, alpha: Any, scale: Any, c: Any, mass: Any) -> Any:
+def settle(k: Int, n_d: Floats, alpha: Floats, scale: Floats, c: Floats, mass: float) -> float:
     """Bring c[k] up to date; returns the new sum of all."""
     mass -= c[k]
     c[k] = (n_d[k] + alpha[k]) * scale[k]
@@ -30,7 +29,7 @@ def settle(k: Any, n_d: Any, alpha: Any, scale: Any, c: Any, mass: Any) -> Any:
 
 
 @kernel
-def add_up(topics: Any, counts: Any, lo: Any, n: Any, c: Any, below: Any) -> Any:
+def add_up(topics: Ints, counts: Floats, lo: int, n: Int, c: Floats, below: Floats) -> Float:
     """Equivalent to ``below[:n] = cumsum(c[topics[lo:lo + n]] * counts[lo:lo + n])``; returns the sum.
 
     Four terms at a time are summed among themselves: one addition in four has to wait for the one before.
@@ -55,7 +54,7 @@ def add_up(topics: Any, counts: Any, lo: Any, n: Any, c: Any, below: Any) -> Any
 
 
 @kernel
-def sum_of(c: Any) -> Any:
+def sum_of(c: Floats) -> float:
     """The sum of all c_k, in float64."""
     total = 0.0
     for k in range(c.shape[0]):
@@ -65,8 +64,9 @@ def sum_of(c: Any) -> Any:
 
 @kernel
 def sweep_split(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, dense: Any, table: Any, start: Any, size: Any, topics: Any,
-    counts: Any, n_k: Any, scale: Any, alpha: Any, beta: Any, beta_sum: Any, stream: Any,
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, dense: Ints, table: Floats, start: Ints, size: Ints,
+    topics: Ints, counts: Floats, n_k: Floats | None, scale: Floats, alpha: Floats, beta: float, beta_sum: float,
+    stream: Stream,
 ) -> None:  # fmt: skip
     """One Gibbs step for every token of documents first … last − 1; updates z and, with an n_k, rows, n_k and scale.
 

@@ -9,11 +9,12 @@ A table holds the token that is being moved: proposals from it are *not* exact, 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import integer, uniform
 from topoi.chain.state import State
@@ -47,7 +48,7 @@ def new_tables(state: State) -> Stale:
 
 
 @kernel
-def make_alias(weight: Any, total: Any, keep: Any, other: Any) -> None:
+def make_alias(weight: Floats, total: float, keep: Floats, other: Ints) -> None:
     """Walker's alias table by Vose's method: entry j has probability weight[j]/total. Fills `keep` and `other`."""
     n = weight.shape[0]
     small = np.empty(n, np.int64)
@@ -81,7 +82,7 @@ def make_alias(weight: Any, total: Any, keep: Any, other: Any) -> None:
 
 
 @kernel
-def remake(t: Any, w: Any, n_wk: Any, beta: Any, scale: Any, v: Any) -> None:
+def remake(t: Stale, w: Int, n_wk: Floats, beta: float, scale: Floats, v: Floats) -> None:
     """Make the table of row w from the counts as they are now (the last row is the smoothing table)."""
     lo = t.start[w]
     n = 0
@@ -103,7 +104,7 @@ def remake(t: Any, w: Any, n_wk: Any, beta: Any, scale: Any, v: Any) -> None:
 
 
 @kernel
-def ready(t: Any, w: Any, n_wk: Any, beta: Any, scale: Any, v: Any) -> None:
+def ready(t: Stale, w: Int, n_wk: Floats, beta: float, scale: Floats, v: Floats) -> None:
     """Make the tables that a draw for word w needs, where they are used up."""
     smooth = n_wk.shape[0]
     if t.draws_left[w] <= 0:
@@ -113,7 +114,7 @@ def ready(t: Any, w: Any, n_wk: Any, beta: Any, scale: Any, v: Any) -> None:
 
 
 @kernel
-def draw_row(t: Any, w: Any, stream: Any) -> Any:
+def draw_row(t: Stale, w: Int, stream: Stream) -> np.int64:
     """A topic from the table of row w; counts the draw."""
     t.draws_left[w] -= 1
     j = integer(stream, t.size[w])
@@ -123,7 +124,7 @@ def draw_row(t: Any, w: Any, stream: Any) -> Any:
 
 
 @kernel
-def draw_word(t: Any, w: Any, stream: Any) -> Any:
+def draw_word(t: Stale, w: Int, stream: Stream) -> np.int64:
     """A topic from the word's table and the smoothing table together."""
     smooth = t.size.shape[0] - 1
     if uniform(stream) * (t.mass[w] + t.mass[smooth]) < t.mass[w]:
@@ -132,7 +133,7 @@ def draw_word(t: Any, w: Any, stream: Any) -> Any:
 
 
 @kernel
-def weight_word(t: Any, w: Any, k: Any) -> Any:
+def weight_word(t: Stale, w: Int, k: Int) -> float:
     """The weight with which `draw_word` proposes topic k: both tables, as they were made."""
     lo = t.start[w]
     hi = lo + t.size[w]
@@ -143,7 +144,7 @@ def weight_word(t: Any, w: Any, k: Any) -> Any:
             lo = middle + 1
         else:
             hi = middle
-    weight = t.weight[t.start[t.size.shape[0] - 1] + k]
+    weight: float = t.weight[t.start[t.size.shape[0] - 1] + k]
     if lo < end and t.topic[lo] == k:
         weight += t.weight[lo]
     return weight

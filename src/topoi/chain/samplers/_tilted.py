@@ -14,10 +14,10 @@ interleaved, since neighbours are the same word. With part = 1 the table is the 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.lanes import add_weighted, add_weighted_squares
 from topoi._machine.rng import branch, uniform
@@ -32,14 +32,14 @@ FLOOR_OF_PART = 4.0
 
 
 @kernel
-def fill_curve(eta: Any, b: Any, curve: Any) -> None:
+def fill_curve(eta: Floats, b: Floats, curve: Floats) -> None:
     """curve[k] = ½ Σ_l b_l η_lk²: what the tilts of all parts of a document have in common."""
     curve[:] = 0
     add_weighted_squares(eta, (0.5 * b).astype(curve.dtype), curve)
 
 
 @kernel
-def fill_tilt(eta: Any, linear: Any, curve: Any, n_topics: Any, floor: Any, tilt: Any) -> None:
+def fill_tilt(eta: Floats, linear: Floats, curve: Floats, n_topics: Int, floor: float, tilt: Floats) -> None:
     """tilt[k] ∝ exp(Σ_l linear_l η_lk − curve_k), largest 1, roughly: what is proposed is corrected as it is.
 
     The exponential is (1 + x/256 + …)^256 by eight squarings: plain arithmetic, which vectorises.
@@ -66,7 +66,9 @@ def fill_tilt(eta: Any, linear: Any, curve: Any, n_topics: Any, floor: Any, tilt
 
 
 @kernel
-def start_document(z: Any, lo: Any, hi: Any, kappa: Any, omega: Any, eta_t: Any, a: Any, b: Any, m: Any) -> Any:
+def start_document(
+    z: Ints, lo: Int, hi: Int, kappa: Floats, omega: Floats, eta_t: Floats, a: Floats, b: Floats, m: Floats
+) -> bool:
     """Fill a_l = κ_l/N, b_l = ω_l/N² and the scores m of the document lo … hi − 1; returns whether it has a label.
 
     Without one they are 0, and so is its tilt. `eta_t` has the weights by topic: those of one token are neighbours.
@@ -91,14 +93,14 @@ def start_document(z: Any, lo: Any, hi: Any, kappa: Any, omega: Any, eta_t: Any,
 
 
 @kernel
-def term(eta_t: Any, a: Any, b: Any, m: Any, s: Any, t: Any, task: Any) -> Any:
+def term(eta_t: Floats, a: Floats, b: Floats, m: Floats, s: Int, t: Int, task: Int) -> float:
     """What one task adds to `difference`."""
     change = np.float64(eta_t[t, task]) - eta_t[s, task]
     return change * (a[task] - b[task] * (m[task] + 0.5 * change))
 
 
 @kernel
-def difference(eta_t: Any, a: Any, b: Any, m: Any, s: Any, t: Any) -> Any:
+def difference(eta_t: Floats, a: Floats, b: Floats, m: Floats, s: Int, t: Int) -> float:
     """g(t; m⁻) − g(s; m⁻), where m still has the token at topic s."""
     # Four sums side by side: a single one would make every addition wait for the one before it.
     sum_0, sum_1, sum_2, sum_3 = 0.0, 0.0, 0.0, 0.0
@@ -114,20 +116,22 @@ def difference(eta_t: Any, a: Any, b: Any, m: Any, s: Any, t: Any) -> Any:
 
 
 @kernel
-def move_scores(eta_t: Any, m: Any, s: Any, t: Any) -> None:
+def move_scores(eta_t: Floats, m: Floats, s: Int, t: Int) -> None:
     """Keep the scores m up to date when a token goes from topic s to topic t."""
     for task in range(eta_t.shape[1]):
         m[task] += np.float64(eta_t[t, task]) - eta_t[s, task]
 
 
 @kernel
-def count_parts(n: Any, labelled: Any, part: Any) -> Any:
+def count_parts(n: Int, labelled: bool, part: Int) -> Int:
     """Into how many parts a document of n tokens falls: at least two, so that each has others to learn from."""
     return min(n, max(2, (n + part - 1) // part)) if labelled else min(n, 1)
 
 
 @kernel
-def slopes(z: Any, lo: Any, hi: Any, first: Any, step: Any, eta_t: Any, a: Any, b: Any, m: Any, linear: Any) -> Any:
+def slopes(
+    z: Ints, lo: Int, hi: Int, first: Int, step: Int, eta_t: Floats, a: Floats, b: Floats, m: Floats, linear: Floats
+) -> Int:
     """The tilt Σ_l η_l (linear_l − ½ b_l η_l) of the part first, first + step, … of a document, from its others.
 
     Fills linear; returns the number of tokens in the part.
@@ -149,9 +153,10 @@ def slopes(z: Any, lo: Any, hi: Any, first: Any, step: Any, eta_t: Any, a: Any, 
 
 @kernel
 def sweep_tilted(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, table: Any, offset: Any, scale: Any, alpha: Any,
-    n_k: Any, beta_sum: Any, eta: Any, eta_t: Any, kappa: Any, omega: Any, part: Any, stream: Any,
-) -> Any:  # fmt: skip
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, table: Floats, offset: float, scale: Floats,
+    alpha: Floats, n_k: Floats | None, beta_sum: float, eta: Floats, eta_t: Floats, kappa: Floats, omega: Floats,
+    part: Int, stream: Stream,
+) -> tuple[Int, Int]:  # fmt: skip
     """Move every token of documents first … last − 1; returns (wanted to move, moved).
 
     With an n_k, table and scale are counts that are kept up to date; without (None) they are fixed, and the compiler

@@ -9,17 +9,17 @@ costs O(K_d · tasks).
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
 
 
 @kernel
 def fill_active(
-    z: Any, first: Any, hi: Any, step: Any, eta_t: Any, linear: Any, b: Any, floor: Any, n_d: Any, active: Any,
-    n: Any, inside: Any, tilt: Any,
+    z: Ints, first: Int, hi: Int, step: Int, eta_t: Floats, linear: Floats, b: Floats, floor: float, n_d: Ints,
+    active: Ints, n: Int, inside: Ints, tilt: Floats,
 ) -> None:  # fmt: skip
     """Tilts of the topics active[:n] for the part first, first + step, … of a document; n_d counts all its tokens.
 

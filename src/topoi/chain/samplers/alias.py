@@ -9,26 +9,27 @@ Tables keep only the topics that a word has, so that they take no more memory th
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
 from topoi.chain.factors.live import LiveFactor
 from topoi.chain.samplers._document import add_topic, clear_document, list_document, remove_topic
-from topoi.chain.samplers._stale import draw_word, new_tables, ready, weight_word
+from topoi.chain.samplers._stale import Stale, draw_word, new_tables, ready, weight_word
 from topoi.chain.samplers.base import Sampler
 from topoi.chain.state import State
 
 
 @kernel
 def sweep_documents(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, n_wk: Any, n_k: Any, scale: Any,
-    alpha: Any, beta: Any, beta_sum: Any, tables: Any, n_mh: Any, stream: Any,
-) -> Any:  # fmt: skip
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, scale: Floats, alpha: Floats,
+    beta: float, beta_sum: float, tables: Stale, n_mh: Int, stream: Stream,
+) -> Int:  # fmt: skip
     """`n_mh` Metropolis–Hastings steps for every token of documents first … last − 1; returns the steps accepted."""
     n_topics = alpha.shape[0]
     n_d = np.zeros(n_topics, np.int32)

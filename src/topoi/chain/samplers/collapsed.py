@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import uniform
 from topoi._machine.simd import LANES, draw_topic, new_sums, prefetch
@@ -24,8 +25,8 @@ from topoi.chain.samplers.base import Sampler
 
 @kernel
 def sweep_documents(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, n_wk: Any, n_k: Any, scale: Any,
-    alpha: Any, beta: Any, beta_sum: Any, stream: Any,
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, scale: Floats, alpha: Floats,
+    beta: float, beta_sum: float, stream: Stream,
 ) -> None:  # fmt: skip
     """One Gibbs step for every token of documents first … last − 1; updates z, n_wk, n_k and scale."""
     width = n_wk.shape[1]

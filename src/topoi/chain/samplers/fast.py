@@ -12,11 +12,12 @@ The norms shrink by subtraction, which rounds; a margin far above the rounding i
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import uniform
 from topoi.chain.factors.live import LiveFactor
@@ -29,13 +30,13 @@ MARGIN = 1e-12
 
 
 @kernel
-def power(x: Any, three: Any) -> Any:
+def power(x: float, three: bool) -> float:
     """x³ or x², the term of the norm in use."""
     return x * x * x if three else x * x
 
 
 @kernel
-def sum_norms(n_wk: Any, n_topics: Any, beta: Any, three: Any, norms: Any) -> None:
+def sum_norms(n_wk: Floats, n_topics: Int, beta: float, three: bool, norms: Floats) -> None:
     """Equivalent to ``norms[:] = ((n_wk[:, :n_topics] + beta) ** (3 if three else 2)).sum(1)``."""
     for w in range(n_wk.shape[0]):
         norms[w] = 0.0
@@ -45,9 +46,9 @@ def sum_norms(n_wk: Any, n_topics: Any, beta: Any, three: Any, norms: Any) -> No
 
 @kernel
 def bound_and_refine(
-    u: Any, w: Any, n_d: Any, alpha: Any, n_wk: Any, beta: Any, scale: Any, order: Any, three: Any,
-    norm_a: Any, norm_b: Any, norm_c: Any, below: Any,
-) -> Any:  # fmt: skip
+    u: float, w: Int, n_d: Floats, alpha: Floats, n_wk: Floats, beta: float, scale: Floats, order: Ints, three: bool,
+    norm_a: float, norm_b: float, norm_c: float, below: Floats,
+) -> tuple[Int, Int]:  # fmt: skip
     """Algorithm 4.1 of the paper. Returns (position of the topic in `order`, number of topics visited)."""
     n_topics = order.shape[0]
     slack_a, slack_b, slack_c = norm_a * MARGIN, norm_b * MARGIN, norm_c * MARGIN
@@ -85,9 +86,9 @@ def bound_and_refine(
 
 @kernel
 def sweep_documents(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, n_wk: Any, n_k: Any, scale: Any,
-    alpha: Any, beta: Any, beta_sum: Any, norms: Any, three: Any, stream: Any,
-) -> Any:  # fmt: skip
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, scale: Floats, alpha: Floats,
+    beta: float, beta_sum: float, norms: Floats, three: bool, stream: Stream,
+) -> Int:  # fmt: skip
     """One Gibbs step for every token of documents first … last − 1; returns the number of topics visited.
 
     Updates z, n_wk, n_k, scale and `norms` (Σ_k b_wk² or b_wk³ for every word).

@@ -11,11 +11,12 @@ unchanged, and no table is needed at all. For the published form see `light_publ
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import integer, uniform
@@ -26,7 +27,7 @@ from topoi.chain.state import State
 
 
 @kernel
-def propose_other(z: Any, order: Any, lo: Any, hi: Any, i: Any, stream: Any) -> Any:
+def propose_other(z: Ints, order: Ints, lo: Int, hi: Int, i: Int, stream: Stream) -> np.int64:
     """Topic of a token picked among order[lo:hi] without token i (each of them with the same probability)."""
     j = lo + integer(stream, hi - lo - 1)
     picked = order[j]
@@ -37,8 +38,8 @@ def propose_other(z: Any, order: Any, lo: Any, hi: Any, i: Any, stream: Any) -> 
 
 @kernel
 def propose_document(
-    z: Any, lo: Any, hi: Any, i: Any, own: Any, s: Any, alpha_table: Any, alpha_sum: Any, stream: Any
-) -> Any:
+    z: Ints, lo: Int, hi: Int, i: Int, own: bool, s: np.int64, alpha_table: Stale, alpha_sum: float, stream: Stream
+) -> np.int64:
     """A topic from n_dk⁻ + α_k (own = False) or, as published, from n_dk + α_k with the token itself at topic s."""
     n = hi - lo if own else hi - lo - 1
     if uniform(stream) * (n + alpha_sum) < n:
@@ -53,9 +54,10 @@ def propose_document(
 
 @kernel
 def sweep_exact(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, n_wk: Any, n_k: Any, alpha: Any,
-    alpha_table: Any, beta: Any, beta_sum: Any, order: Any, word_ptr: Any, base: Any, n_mh: Any, stream: Any,
-) -> Any:  # fmt: skip
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, alpha: Floats,
+    alpha_table: Stale, beta: float, beta_sum: float, order: Ints, word_ptr: Ints, base: Floats, n_mh: Int,
+    stream: Stream,
+) -> Int:  # fmt: skip
     """`n_mh` cycles for every token of documents first … last − 1, other tokens proposing; returns steps accepted."""
     n_topics = alpha.shape[0]
     n_d = np.zeros(n_topics, np.int32)

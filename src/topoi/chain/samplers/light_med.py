@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import integer, uniform
@@ -37,6 +38,7 @@ from topoi.chain.samplers._exp import (
     make_exp_table,
     uses,
 )
+from topoi.chain.samplers._stale import Stale
 from topoi.chain.samplers._tilted import (
     FLOOR,
     FLOOR_OF_PART,
@@ -56,10 +58,10 @@ LARGEST = 700.0  # e to the power of more is too large for a float
 
 @kernel
 def sweep_exact(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, n_wk: Any, n_k: Any, alpha: Any, alpha_table: Any,
-    beta: Any, beta_sum: Any, order: Any, word_ptr: Any, base: Any, eta: Any, eta_t: Any, kappa: Any, omega: Any,
-    composition: Any, n_mh: Any, stream: Any,
-) -> Any:  # fmt: skip
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, alpha: Floats,
+    alpha_table: Stale, beta: float, beta_sum: float, order: Ints, word_ptr: Ints, base: Floats, eta: Floats,
+    eta_t: Floats, kappa: Floats, omega: Floats, composition: int, n_mh: Int, stream: Stream,
+) -> Ints:  # fmt: skip
     """`n_mh` steps for every token of documents first … last − 1; returns moves wanted and moves made, by proposal."""
     n_topics = alpha.shape[0]
     n_tasks = eta_t.shape[1]

@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
 from topoi.chain.samplers._exp import DOC, EXP, WORD, choose_proposal, draw_exp, make_exp_table, uses
-from topoi.chain.samplers._stale import draw_word, new_tables, ready, weight_word
+from topoi.chain.samplers._stale import Stale, draw_word, new_tables, ready, weight_word
 from topoi.chain.samplers._tilted import FLOOR, difference, fill_curve, fill_tilt, move_scores, start_document
 from topoi.chain.samplers.light import propose_document
 from topoi.chain.samplers.light_med import LARGEST, STEPS, LightMed
@@ -31,10 +32,10 @@ from topoi.chain.state import State
 
 @kernel
 def sweep_published(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, n_wk: Any, n_k: Any, scale: Any, alpha: Any,
-    alpha_table: Any, beta: Any, beta_sum: Any, tables: Any, ones: Any, eta: Any, eta_t: Any, kappa: Any, omega: Any,
-    composition: Any, n_mh: Any, stream: Any,
-) -> Any:  # fmt: skip
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, scale: Floats, alpha: Floats,
+    alpha_table: Stale, beta: float, beta_sum: float, tables: Stale, ones: Floats, eta: Floats, eta_t: Floats,
+    kappa: Floats, omega: Floats, composition: int, n_mh: Int, stream: Stream,
+) -> Ints:  # fmt: skip
     """`n_mh` steps for every token of documents first … last − 1; returns moves wanted and moves made, by proposal."""
     n_topics = alpha.shape[0]
     n_tasks = eta_t.shape[1]

@@ -10,24 +10,23 @@ not leave the posterior unchanged (docs/exactness.md); `light` is the exact form
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
-from topoi.chain.samplers._stale import draw_word, new_tables, ready, weight_word
+from topoi.chain.samplers._stale import Stale, draw_word, new_tables, ready, weight_word
 from topoi.chain.samplers.light import Light, propose_document
 from topoi.chain.state import State
 
 
 @kernel
 def sweep_published(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, n_wk: Any, n_k: Any, scale: Any, alpha: Any,
-    alpha_table: Any, beta: Any, beta_sum: Any, tables: Any, ones: Any, n_mh: Any, stream: Any,
-) -> Any:  # fmt: skip
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, scale: Floats, alpha: Floats,
+    alpha_table: Stale, beta: float, beta_sum: float, tables: Stale, ones: Floats, n_mh: Int, stream: Stream,
+) -> Int:  # fmt: skip
     """`n_mh` cycles for every token of documents first … last − 1, stale tables proposing; returns steps accepted."""
     n_topics = alpha.shape[0]
     n_d = np.zeros(n_topics, np.int32)

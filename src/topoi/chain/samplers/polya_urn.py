@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
@@ -46,7 +47,7 @@ LOOK_UP = 4
 
 
 @kernel
-def find(topics: Any, lo: Any, hi: Any, k: Any) -> Any:
+def find(topics: Ints, lo: Int, hi: Int, k: Int) -> Int:
     """Position of topic k in topics[lo:hi] (sorted), or −1."""
     end = hi
     while lo < hi:
@@ -62,9 +63,9 @@ def find(topics: Any, lo: Any, hi: Any, k: Any) -> Any:
 
 @kernel
 def sweep_documents(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, topics: Any, phi: Any, start: Any, mass: Any,
-    alpha: Any, look_up: Any, eta_t: Any, kappa: Any, omega: Any, part: Any, stream: Any,
-) -> Any:  # fmt: skip
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, topics: Ints, phi: Floats, start: Ints, mass: Floats,
+    alpha: Floats, look_up: Int, eta_t: Floats, kappa: Floats, omega: Floats, part: Int, stream: Stream,
+) -> tuple[Int, Int, Int]:  # fmt: skip
     """Move every token of documents first … last − 1 given φ.
 
     Returns how many tokens kept their topic for want of φ, how many wanted to move under a tilt, and how many did.

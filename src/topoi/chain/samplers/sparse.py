@@ -9,11 +9,10 @@ cache coefficients per document we do too; rows are packed as theirs (see `topoi
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
@@ -26,8 +25,8 @@ from topoi.chain.state import State
 
 @kernel
 def sweep_documents(
-    words: Any, doc_ptr: Any, first: Any, last: Any, z: Any, entries: Any, start: Any, size: Any, n_k: Any,
-    alpha: Any, beta: Any, beta_sum: Any, stream: Any,
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, entries: Ints, start: Ints, size: Ints, n_k: Floats,
+    alpha: Floats, beta: float, beta_sum: float, stream: Stream,
 ) -> None:  # fmt: skip
     """One Gibbs step for every token of documents first … last − 1; updates z, the rows and n_k."""
     n_topics = n_k.shape[0]

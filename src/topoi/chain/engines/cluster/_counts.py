@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi.chain.engines.cluster._job import damaged, read_arrays, write_arrays
 from topoi.chain.state import State
@@ -38,8 +39,8 @@ def place_dtype(n_places: int) -> type[np.unsignedinteger[Any]]:
 
 @kernel
 def pack_words(
-    order: Any, word_ptr: Any, first: Any, last: Any, z: Any, n: Any, touched: Any, place: Any, times: Any
-) -> Any:
+    order: Ints, word_ptr: Ints, first: Int, last: Int, z: Ints, n: Ints, touched: Ints, place: Ints, times: Ints
+) -> Int:
     """Write the entries of words first … last − 1 and return how many there are; `n` (K) is 0 before and after."""
     size = 0
     n_topics = n.shape[0]
@@ -62,7 +63,7 @@ def pack_words(
 
 
 @kernel
-def add_entries(place: Any, times: Any, table: Any) -> None:
+def add_entries(place: Ints, times: Ints, table: Floats) -> None:
     """Equivalent to ``np.add.at(table, place, times)``."""
     for j in range(place.shape[0]):
         table[place[j]] += times[j]
