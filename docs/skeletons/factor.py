@@ -10,11 +10,12 @@ SMALLEST.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Int, Numbers, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import WORD_FACTOR, gamma, new_stream
 from topoi.chain.counts.dense import word_blocks
@@ -24,7 +25,7 @@ SMALLEST = 1e-30  # a topic must not have nothing but zeros
 
 
 @kernel
-def draw_rows(table: Any, first: Any, last: Any, beta: Any, n_topics: Any, total: Any, stream: Any) -> None:
+def draw_rows(table: Floats, first: Int, last: Int, beta: float, n_topics: Int, total: Floats, stream: Stream) -> None:
     """Replace counts in rows first … last − 1 by draws γ_wk ~ Gamma(n_wk + β); add their sums to `total`."""
     for w in range(first, last):
         for k in range(n_topics):
@@ -39,7 +40,7 @@ class PlainFactor(TableFactor):
     exact = True  # if not: exact = False and bias = what `python verify/bias.py <name>` prints
     reference = "Magnusson, Jonsson, Villani & Broman (2018), Sparse partially collapsed MCMC, JCGS 27"
 
-    def draw(self) -> list[NDArray[Any]]:
+    def draw(self) -> Sequence[Numbers]:
         """Fill the table with draws; returns their sums by topic, of every block of words."""
         state = self.state
         super().draw()  # puts the counts n_wk into the table
@@ -53,7 +54,7 @@ class PlainFactor(TableFactor):
 
         return self.pool.map(work, word_blocks(state))
 
-    def set_scale(self, sums: list[NDArray[Any]]) -> None:
+    def set_scale(self, sums: Sequence[Numbers]) -> None:
         """1/Σ_w γ_wk."""
         total = np.zeros(self.width)
         for part in sums:  # in the order of the words: the same rounding on any number of threads or machines

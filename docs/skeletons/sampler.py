@@ -9,7 +9,6 @@ there is none: that is why it is short), the cost per token, the paper and its s
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
@@ -62,7 +61,7 @@ class Plain(Sampler):
     reference = "Griffiths & Steyvers (2004), Finding scientific topics, PNAS 101"
     factor: LiveFactor
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> None:
+    def block(self, first: int, last: int, stream: Stream) -> None:
         """Move the tokens of documents first … last − 1."""
         state = self.state
         sweep_documents(

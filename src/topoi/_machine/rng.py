@@ -11,7 +11,6 @@ Every function here works inside a kernel and in plain Python, with the same res
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -60,7 +59,7 @@ def seed_stream(stream: Stream, seed: Int, purpose: Int, sweep: Int, block: Int)
     stream[2] = U64(0)
 
 
-def new_stream(seed: int, purpose: int, sweep: int = 0, block: int = 0) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def new_stream(seed: int, purpose: int, sweep: int = 0, block: int = 0) -> Stream:
     """The stream (seed, purpose, sweep, block), at its start."""
     stream = np.empty(3, np.uint64)
     seed_stream(stream, U64(seed), U64(purpose), U64(sweep), U64(block))

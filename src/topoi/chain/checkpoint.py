@@ -33,6 +33,7 @@ from topoi._disk.locks import locked
 from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, list_of, mapping_of, optional
 from topoi._disk.store import ModelError, Stored, UnreadableError
 from topoi._disk.whole import write_whole
+from topoi._machine.arrays import Ints
 from topoi.chain.model import check_whole
 from topoi.chain.priors import Priors
 from topoi.chain.samples import Samples, Trace
@@ -113,7 +114,7 @@ class Point:
 
     fingerprint: str
     sweep: int
-    z: NDArray[Any]
+    z: Ints
     priors: dict[str, NDArray[Any]]
     eta: NDArray[np.float32] | None
     n_samples: int

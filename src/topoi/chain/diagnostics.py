@@ -317,7 +317,7 @@ def unigram_completion(X_train: Any, X_test: Any, *, seed: int = 0, pool: Pool |
     return completion(share[None, :], [1.0], X_test, known=train.word_counts > 0, n_steps=0, seed=seed, pool=pool)
 
 
-def _check_topics(phi: NDArray[Any], alpha: NDArray[np.float64]) -> None:
+def _check_topics(phi: Floats, alpha: NDArray[np.float64]) -> None:
     if phi.ndim != 2 or len(phi) == 0 or not np.issubdtype(phi.dtype, np.number) or np.iscomplexobj(phi):
         raise ParameterError("phi", f"must be a real matrix (topics, words), not {phi.shape} of {phi.dtype}")
     if alpha.shape != (phi.shape[0],):

@@ -16,6 +16,7 @@ from scipy import sparse
 from topoi._disk import store
 from topoi._disk.schema import NUMBER, SPARSE, WHOLE, array_of, instance_of, optional
 from topoi._disk.store import ModelError, Stored
+from topoi._machine.arrays import Floats, Ints
 from topoi.chain.counts.rows import TOPIC, Rows
 from topoi.chain.factors.base import probabilities, scale_of_counts
 from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors, TopicPrior, WordPrior, fixed_priors
@@ -91,17 +92,17 @@ class TopicModel:
         """1/(n_k + Vβ) with average counts."""
         return scale_of_counts(self.topic_counts, self.n_words * self.beta)
 
-    def word_rows(self, words: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    def word_rows(self, words: Ints, dtype: type[np.floating[Any]]) -> Floats:
         """Average counts (len(words), K) of some words, dense."""
-        rows: NDArray[Any] = self.counts[words].toarray().astype(dtype)
+        rows: Floats = self.counts[words].toarray().astype(dtype)
         rows /= dtype(self.n_samples)
         return rows
 
-    def word_probabilities(self, words: NDArray[Any], dtype: Any = np.float64) -> NDArray[Any]:
+    def word_probabilities(self, words: Ints, dtype: type[np.floating[Any]] = np.float64) -> Floats:
         """φ (len(words), K) of some words, dense."""
         return probabilities(self.word_rows(words, dtype), self.beta, self.scale)
 
-    def topic_word(self, dtype: Any = np.float64) -> NDArray[Any]:
+    def topic_word(self, dtype: type[np.floating[Any]] = np.float64) -> Floats:
         """φ (K, V): the probability of every word in every topic; rows sum to 1."""
         return np.ascontiguousarray(self.word_probabilities(np.arange(self.n_words)).T, dtype)
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from topoi._machine.arrays import Ints
 from topoi.errors import CorpusError
 
 Words = npt.NDArray[np.int32]
@@ -45,8 +46,8 @@ class Parts(NamedTuple):
 class Counts(NamedTuple):
     """A document-word matrix in CSR form: the columns of a row ascend, each at most once."""
 
-    indptr: npt.NDArray[np.signedinteger[Any]]
-    indices: npt.NDArray[np.signedinteger[Any]]
+    indptr: Ints
+    indices: Ints
     data: npt.NDArray[Any]
 
 
@@ -266,7 +267,7 @@ def _rows_first(X: Any) -> Any:
     return sparse.csr_array(X.astype(np.float64).tocsr())  # float64: duplicates are summed here
 
 
-def _check_pointers(indptr: npt.NDArray[Any], n: int) -> None:
+def _check_pointers(indptr: Ints, n: int) -> None:
     """Raise unless rows begin and end where there are cells: SciPy's compiled code reads from there without a check.
 
     SciPy's own check leaves the pointers out if the last one is 0.
@@ -351,7 +352,7 @@ def running_total(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return ptr
 
 
-def _row_of(position: int, indptr: npt.NDArray[Any]) -> int:
+def _row_of(position: int, indptr: Ints) -> int:
     """The row in which the entry at `position` stands."""
     return int(np.searchsorted(indptr, position, side="right")) - 1
 

@@ -27,6 +27,7 @@ from scipy import sparse
 from topoi._disk import strict_json
 from topoi._disk.blocks import new_file
 from topoi._disk.folders import replacing
+from topoi._machine.arrays import Ints
 from topoi.corpus.checks import (
     CHUNK,
     Vocabulary,
@@ -246,10 +247,10 @@ class Corpus:
         return _frozen(counts)
 
     @functools.cached_property
-    def by_word(self) -> tuple[npt.NDArray[np.signedinteger[Any]], npt.NDArray[np.int64]]:
+    def by_word(self) -> tuple[Ints, npt.NDArray[np.int64]]:
         """`order`, `word_ptr`: tokens ``order[word_ptr[w]:word_ptr[w + 1]]``, ascending, have word `w`."""
         word_ptr = running_total(self.word_counts)
-        order: npt.NDArray[Any] = np.empty(self.n_tokens, np.int32 if self.n_tokens < 2**31 else np.int64)
+        order: Ints = np.empty(self.n_tokens, np.int32 if self.n_tokens < 2**31 else np.int64)
         from topoi.corpus.layout import place_by_word  # not above: importing a corpus does not load numba
 
         place_by_word(self.words, word_ptr[:-1].copy(), order)

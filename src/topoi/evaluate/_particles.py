@@ -20,7 +20,6 @@ a document of N tokens, O(N·n_moves·K) with a limit on the moves.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,7 +132,7 @@ def read_documents(
 
 
 def log_documents(
-    phi: NDArray[Any], alpha: NDArray[np.float64], corpus: Corpus, n_particles: int, n_moves: int, seed: int, pool: Pool
+    phi: Floats, alpha: NDArray[np.float64], corpus: Corpus, n_particles: int, n_moves: int, seed: int, pool: Pool
 ) -> NDArray[np.float64]:
     """Estimates of log p(words of d | φ, α) for every document; 0 for an empty one. `n_moves` < 0: all.
 

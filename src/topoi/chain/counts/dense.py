@@ -6,8 +6,6 @@ result the same for any number of threads.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,7 +43,7 @@ def word_blocks(state: State) -> list[tuple[int, int, int]]:
     return [(number + b, int(ptr[b]), int(ptr[b + 1])) for b in range(len(ptr) - 1)]
 
 
-def count_blocks(state: State, table: NDArray[Any], pool: Pool) -> list[NDArray[np.float64]]:
+def count_blocks(state: State, table: Floats, pool: Pool) -> list[NDArray[np.float64]]:
     """Fill the table with the counts of `state`; returns n_k, padded, of every block of words."""
     order, word_ptr = state.corpus.by_word
     base = state.base_table
@@ -58,7 +56,7 @@ def count_blocks(state: State, table: NDArray[Any], pool: Pool) -> list[NDArray[
     return pool.map(work, word_blocks(state))
 
 
-def count_table(state: State, table: NDArray[Any], pool: Pool) -> NDArray[np.float64]:
+def count_table(state: State, table: Floats, pool: Pool) -> NDArray[np.float64]:
     """Fill the table with the counts of `state`; returns n_k, padded."""
     n_k = np.zeros(table.shape[1])
     for part in count_blocks(state, table, pool):

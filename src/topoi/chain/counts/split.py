@@ -10,7 +10,6 @@ elsewhere, goes the same way.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,11 +40,11 @@ class SplitRows:
     share: int
     place: NDArray[np.int32]
     dense: NDArray[np.int32]
-    table: NDArray[Any]
+    table: Floats
     start: NDArray[np.int64]
     size: NDArray[np.int32]
-    topics: NDArray[Any]
-    counts: NDArray[Any]
+    topics: Ints
+    counts: Floats
     n_k: NDArray[np.float64]
 
     @staticmethod
@@ -57,7 +56,7 @@ class SplitRows:
         return _with_room(np.minimum(room, state.n_topics), state, share)
 
     @staticmethod
-    def of_table(state: State, table: NDArray[Any], share: int = DENSE_SHARE) -> SplitRows:
+    def of_table(state: State, table: Floats, share: int = DENSE_SHARE) -> SplitRows:
         """Rows with the counts of a dense table that somebody else has made: the same as from the tokens."""
         rows = _with_room(np.count_nonzero(table[:, : state.n_topics], axis=1), state, share)
         rows._fill(np.zeros(0, np.int64), np.zeros(len(table) + 1, np.int64), table, state, Pool(1))
@@ -67,7 +66,7 @@ class SplitRows:
         """Take the counts of `state`, base included."""
         self._fill(*state.corpus.by_word, state.base_table, state, pool)
 
-    def _fill(self, order: NDArray[Any], word_ptr: NDArray[Any], base: NDArray[Any], state: State, pool: Pool) -> None:
+    def _fill(self, order: Ints, word_ptr: Ints, base: Floats, state: State, pool: Pool) -> None:
         def work(block: tuple[int, int, int]) -> NDArray[np.float64]:
             n_k = np.zeros(len(self.n_k))
             fill_split(
@@ -80,7 +79,7 @@ class SplitRows:
         for part in pool.map(work, word_blocks(state)):
             self.n_k += part  # whole numbers: the order of the sum does not matter
 
-    def to_dense(self) -> NDArray[Any]:
+    def to_dense(self) -> Floats:
         """The counts as an array (V, K)."""
         out = np.zeros((len(self.size), self.n_topics), self.counts.dtype)
         for w in range(len(self.size)):
@@ -92,7 +91,7 @@ class SplitRows:
         return out
 
 
-def _with_room(room: NDArray[Any], state: State, share: int) -> SplitRows:
+def _with_room(room: Ints, state: State, share: int) -> SplitRows:
     """Rows for so many topics of every word."""
     may = room * share >= state.n_topics
     start = np.concatenate(([0], np.cumsum(room)))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._machine.arrays import Floats, Int
+from topoi._machine.arrays import Floats, Int, Numbers
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros, pad, padded
@@ -56,7 +56,7 @@ class TableFactor(FixedFactor):
         """The table, and the masses where they are wanted."""
         return (*self.drawn, Part("mass", np.float64)) if self.masses else self.drawn
 
-    def draw(self) -> list[NDArray[Any]]:
+    def draw(self) -> Sequence[Numbers]:
         """Put the counts into the table; returns n_k of every block of words, padded."""
         n_words = self.state.corpus.n_words
         if len(self.table) != n_words:

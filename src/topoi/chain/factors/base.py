@@ -26,6 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Numbers
 from topoi._machine.pool import Pool
 from topoi.chain.state import State
 
@@ -43,7 +44,7 @@ class WordFactor:
     #: For inexact factors: measured total variation between the posterior of the five-token corpus REPEATED in
     #: tests/support/exact.py and what draws from the conditional given this factor end in (verify/bias.py).
     bias: ClassVar[float] = 0.0
-    scale: NDArray[Any]
+    scale: Floats
 
     def __init__(self, state: State, pool: Pool) -> None:
         self.state = state
@@ -89,11 +90,11 @@ class FixedFactor(WordFactor):
         self.set_scale(self.draw())
         self.finish()
 
-    def draw(self) -> list[NDArray[Any]]:
+    def draw(self) -> Sequence[Numbers]:
         """Make the rows of the words of the state; returns sums over them, in the order of the words."""
         raise NotImplementedError
 
-    def set_scale(self, sums: list[NDArray[Any]]) -> None:
+    def set_scale(self, sums: Sequence[Numbers]) -> None:
         """Make the scale from what `draw` has returned for all words, one shard after the other."""
         raise NotImplementedError
 

@@ -8,11 +8,12 @@ There is nothing to draw. Not exact: the counts still hold the token that moves.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Numbers
 from topoi._machine.pool import Pool
 from topoi.chain.counts.split import SplitRows
 from topoi.chain.factors._table import TableFactor
@@ -48,11 +49,11 @@ class DelayedFactor(TableFactor):
         self.rows.fill(self.state, self.pool)
         self.set_scale([self.rows.n_k])
 
-    def draw(self) -> list[NDArray[Any]]:
+    def draw(self) -> Sequence[Numbers]:
         """Put the counts into the table; returns n_k. The order of sums of whole numbers does not matter."""
         return [np.sum(super().draw(), axis=0)]
 
-    def set_scale(self, sums: list[NDArray[Any]]) -> None:
+    def set_scale(self, sums: Sequence[Numbers]) -> None:
         """1/(n_k + Vβ)."""
         k = self.state.n_topics
         self.scale[:k] = scale_of_counts(np.sum(sums, axis=0)[:k], self.state.beta_sum)

@@ -10,12 +10,12 @@ logarithms.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._machine.arrays import Floats, Int, Stream
+from topoi._machine.arrays import Floats, Int, Numbers, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import WORD_FACTOR, gamma, log_gamma, new_stream, uniform
 from topoi.chain.counts.dense import word_blocks
@@ -85,7 +85,7 @@ class DirichletFactor(TableFactor):
     exact = True
     reference = "Magnusson, Jonsson, Villani & Broman (2018), Sparse partially collapsed MCMC, JCGS 27"
 
-    def draw(self) -> list[NDArray[Any]]:
+    def draw(self) -> Sequence[Numbers]:
         """Fill the table with draws, one stream per sweep and block of words; returns n_k and Σγ of every block."""
         state = self.state
         counts = super().draw()
@@ -98,7 +98,7 @@ class DirichletFactor(TableFactor):
 
         return list(map(np.stack, zip(counts, self.pool.map(work, word_blocks(state)), strict=True)))
 
-    def set_scale(self, sums: list[NDArray[Any]]) -> None:
+    def set_scale(self, sums: Sequence[Numbers]) -> None:
         """1/Σ_w γ_wk; topics without tokens are drawn anew."""
         state = self.state
         n_k, total = np.zeros(self.width), np.zeros(self.width)

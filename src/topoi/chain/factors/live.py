@@ -9,10 +9,10 @@ Kernels keep the counts up to date, in the form that suits them: a dense table, 
 
 from __future__ import annotations
 
-from typing import Any
-
+import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Numbers
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros, pad
 from topoi.chain.counts.dense import count_table
@@ -29,8 +29,8 @@ class LiveFactor(WordFactor):
     exact = True
     fixed = False
     reference = "Griffiths & Steyvers (2004), Finding scientific topics, PNAS 101"
-    table: NDArray[Any]
-    n_k: NDArray[Any]
+    table: Floats
+    n_k: NDArray[np.float64]
 
     def __init__(self, state: State, pool: Pool, rows: Rows | SplitRows | None = None) -> None:
         super().__init__(state, pool)
@@ -53,7 +53,7 @@ class LiveFactor(WordFactor):
         k = self.state.n_topics
         self.scale[:k] = scale_of_counts(self.n_k[:k], self.state.beta_sum)
 
-    def kept_counts(self) -> NDArray[Any]:
+    def kept_counts(self) -> Numbers:
         """The counts as an array (V, K), pseudo-counts included."""
         k = self.state.n_topics
         return self.table[:, :k] if self.rows is None else self.rows.to_dense()

@@ -8,12 +8,11 @@ Most c_wk with n_wk = 0 are 0. They are jumped over: the gaps between the others
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._machine.arrays import Floats, Int, Ints, Stream
+from topoi._machine.arrays import Floats, Int, Ints, Numbers, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import WORD_FACTOR, geometric_skip, new_stream, poisson, zero_truncated_poisson
 from topoi.chain.counts.dense import word_blocks
@@ -121,7 +120,7 @@ class UrnFactor(FixedFactor):
     reference = "Terenin, Magnusson, Jonsson & Draper (2019), Pólya urn latent Dirichlet allocation, IEEE TPAMI 41"
     topics: NDArray[np.int32]
     counts: NDArray[np.int32]
-    phi: NDArray[Any]
+    phi: Floats
     size: NDArray[np.int64]
     start: NDArray[np.int64]
     mass: NDArray[np.float64]
@@ -142,7 +141,7 @@ class UrnFactor(FixedFactor):
         """Number of entries of all rows."""
         return int(self.size.sum())
 
-    def draw(self) -> list[NDArray[Any]]:
+    def draw(self) -> Sequence[Numbers]:
         """Draw rows of words in parallel, one stream per sweep and block; returns the sums by topic."""
         state = self.state
         order, word_ptr = state.corpus.by_word
@@ -161,7 +160,7 @@ class UrnFactor(FixedFactor):
         self.size = size
         return [np.sum([part[2] for part in parts], axis=0)]
 
-    def set_scale(self, sums: list[NDArray[Any]]) -> None:
+    def set_scale(self, sums: Sequence[Numbers]) -> None:
         """1/Σ_w c_wk; a topic without counts has no entry to scale."""
         self.scale = 1.0 / np.maximum(np.sum(sums, axis=0), 1)
 

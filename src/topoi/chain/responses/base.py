@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats
 from topoi.chain.responses.settings import STRONGEST, check_setting, check_strength, setting
 from topoi.errors import ParameterError
 
@@ -47,11 +48,11 @@ class Response:
 
     def draw(
         self,
-        y: NDArray[np.float64],
-        f: NDArray[np.float64],
-        weight: NDArray[np.float64],
-        kappa: NDArray[Any],
-        omega: NDArray[Any],
+        y: Floats,
+        f: Floats,
+        weight: Floats,
+        kappa: Floats,
+        omega: Floats,
         seed: int,
         sweep: int,
         first: int,
@@ -87,7 +88,7 @@ class Response:
 
     # ---- Targets and settings ------------------------------------------------------------------------------
 
-    def check_targets(self, y: NDArray[Any]) -> None:
+    def check_targets(self, y: Floats) -> None:
         """Raise, and name the row, if there is a target that the loss has no meaning for; NaN is none at all."""
         raise NotImplementedError
 
@@ -104,12 +105,12 @@ class Response:
                 check_setting(field.name, given[field.name], **field.metadata)
 
     @classmethod
-    def suited(cls, corpus: Corpus, targets: NDArray[Any]) -> dict[str, float]:
+    def suited(cls, corpus: Corpus, targets: Floats) -> dict[str, float]:
         """Settings that adapt to documents and targets where a user gives none; the others have fixed defaults."""
         return {}
 
     @classmethod
-    def adapted(cls, given: Mapping[str, Any], corpus: Corpus, targets: NDArray[Any]) -> Self:
+    def adapted(cls, given: Mapping[str, Any], corpus: Corpus, targets: Floats) -> Self:
         """The response with its settings among all that a user has given; where there is none, or None, what suits."""
         chosen = {name: float(given[name]) for name in cls.setting_names() if given.get(name) is not None}
         return cls(**(cls.suited(corpus, targets) | chosen))

@@ -18,6 +18,7 @@ import numpy as np
 from topoi._machine.arrays import Floats, Int
 from topoi._machine.jit import kernel
 from topoi._machine.rng import RESPONSE, inverse_gaussian, seed_stream
+from topoi.chain.responses.base import Own
 from topoi.chain.responses.hinge import LARGEST
 from topoi.chain.responses.kinds import NumberResponse
 from topoi.chain.responses.settings import setting
@@ -57,8 +58,8 @@ class EpsilonInsensitive(NumberResponse):
     epsilon: float = setting(1e-3, zero=True, none=False)
 
     def draw(
-        self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
-        origin: int = 0, own: Any = None,
+        self, y: Floats, f: Floats, weight: Floats, kappa: Floats, omega: Floats, seed: int, sweep: int, first: int,
+        last: int, origin: int = 0, own: Own = None,
     ) -> None:  # fmt: skip
         """Fill rows of κ and ω."""
         given = (y, f, weight, self.cost, self.epsilon, kappa, omega)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Int
 from topoi._machine.jit import kernel
 from topoi._machine.rng import RESPONSE, inverse_gaussian, seed_stream
+from topoi.chain.responses.base import Own
 from topoi.chain.responses.kinds import LabelResponse, suited_pull
 from topoi.chain.responses.settings import setting
 
@@ -63,8 +63,8 @@ class Hinge(LabelResponse):
     margin: float = setting(16.0)
 
     def draw(
-        self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
-        origin: int = 0, own: Any = None,
+        self, y: Floats, f: Floats, weight: Floats, kappa: Floats, omega: Floats, seed: int, sweep: int, first: int,
+        last: int, origin: int = 0, own: Own = None,
     ) -> None:  # fmt: skip
         """Fill rows of κ and ω."""
         given = (y, f, weight, self.cost, self.margin, kappa, omega)
@@ -75,7 +75,7 @@ class Hinge(LabelResponse):
         return -2.0 * self.cost * np.maximum(0.0, self.margin - y * f)
 
     @classmethod
-    def suited(cls, corpus: Corpus, targets: NDArray[Any]) -> dict[str, float]:
+    def suited(cls, corpus: Corpus, targets: Floats) -> dict[str, float]:
         """The margin grows with the documents."""
         return {"margin": suited_pull(corpus, targets)}
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats
 from topoi.chain.responses.base import Own, Response, Scores, check_rows
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class LabelResponse(Response):
     #: and rare labels are given more weight, which would shift probabilities.
     probabilistic: ClassVar[bool]
 
-    def check_targets(self, y: NDArray[Any]) -> None:
+    def check_targets(self, y: Floats) -> None:
         """Raise unless targets are −1 and +1."""
         check_rows(~(np.isnan(y) | (np.abs(y) == 1)), "must be −1 or +1; use NaN for a label that is not known")
 
@@ -53,7 +54,7 @@ class NumberResponse(Response):
     predicts = "numbers"
     examples = (-1.3, 0.0, 2.2)
 
-    def check_targets(self, y: NDArray[Any]) -> None:
+    def check_targets(self, y: Floats) -> None:
         """Raise unless targets are finite, and so are their squares."""
         check_rows(np.isinf(y), "is infinite (inf); use NaN for a target that is not known")
         check_rows(
@@ -75,7 +76,7 @@ class NumberResponse(Response):
         return mean
 
 
-def suited_pull(corpus: Corpus, targets: NDArray[Any]) -> float:
+def suited_pull(corpus: Corpus, targets: Floats) -> float:
     """The pull of labels that suits a corpus: by the mean length of its documents, and the share that has a label."""
     labelled = float(np.mean(~np.isnan(targets[:, 0])))
     mean_length = corpus.n_tokens / max(int(np.count_nonzero(corpus.doc_lengths)), 1)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from topoi._machine.arrays import Floats, Int
@@ -59,8 +58,8 @@ class Logistic(LabelResponse):
     cost: float = setting(16.0)
 
     def draw(
-        self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
-        origin: int = 0, own: Any = None,
+        self, y: Floats, f: Floats, weight: Floats, kappa: Floats, omega: Floats, seed: int, sweep: int, first: int,
+        last: int, origin: int = 0, own: Own = None,
     ) -> None:  # fmt: skip
         """Fill rows of κ and ω."""
         draw_rows(y, f, weight, self.cost, kappa, omega, np.uint64(seed), np.uint64(sweep), first, last, origin)
@@ -70,7 +69,7 @@ class Logistic(LabelResponse):
         return -self.cost * np.logaddexp(0.0, -y * f)
 
     @classmethod
-    def suited(cls, corpus: Corpus, targets: NDArray[Any]) -> dict[str, float]:
+    def suited(cls, corpus: Corpus, targets: Floats) -> dict[str, float]:
         """The cost grows with the documents."""
         return {"cost": suited_pull(corpus, targets)}
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from topoi._machine.arrays import Floats
+from topoi.chain.responses.base import Own
 from topoi.chain.responses.kinds import NumberResponse
 from topoi.chain.responses.settings import setting
 
@@ -24,8 +26,8 @@ class Squared(NumberResponse):
     cost: float = setting(4.0)
 
     def draw(
-        self, y: Any, f: Any, weight: Any, kappa: Any, omega: Any, seed: int, sweep: int, first: int, last: int,
-        origin: int = 0, own: Any = None,
+        self, y: Floats, f: Floats, weight: Floats, kappa: Floats, omega: Floats, seed: int, sweep: int, first: int,
+        last: int, origin: int = 0, own: Own = None,
     ) -> None:  # fmt: skip
         """Fill rows of κ and ω."""
         rows = slice(first, last)

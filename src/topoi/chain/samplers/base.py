@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats, Stream
 from topoi._machine.pool import Pool
 from topoi._machine.rng import TOPICS, new_stream
 from topoi._machine.simd import padded
@@ -88,7 +89,7 @@ class Sampler:
         """Make what is fixed during the coming sweep."""
         self.factor.begin()
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
+    def block(self, first: int, last: int, stream: Stream) -> Any:
         """Move the tokens of documents first … last − 1."""
         raise NotImplementedError
 
@@ -121,7 +122,7 @@ class Sampler:
             return np.zeros((0, len(self.alpha)), np.float32), np.zeros((state.n_topics, 0), np.float32), none, none
         return s.eta, np.ascontiguousarray(s.eta[:, : state.n_topics].T), s.kappa, s.omega
 
-    def table_block(self, first: int, last: int, stream: NDArray[np.uint64], factor: TableFactor) -> Any:
+    def table_block(self, first: int, last: int, stream: Stream, factor: TableFactor) -> Any:
         """Move the tokens of documents first … last − 1 given φ in a table, all topics weighed at once."""
         state = self.state
         if state.supervision is not None:
@@ -132,7 +133,7 @@ class Sampler:
         )  # fmt: skip
 
     def tilted_block(
-        self, first: int, last: int, stream: NDArray[np.uint64], factor: LiveFactor | TableFactor, n_k: Any
+        self, first: int, last: int, stream: Stream, factor: LiveFactor | TableFactor, n_k: Floats | None
     ) -> tuple[int, int]:
         """Move the tokens of documents first … last − 1 under a tilt; an n_k says that the factor's counts are live."""
         state = self.state

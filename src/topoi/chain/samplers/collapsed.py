@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
@@ -70,7 +69,7 @@ class Collapsed(Sampler):
     reference = "Griffiths & Steyvers (2004), Finding scientific topics, PNAS 101"
     factor: LiveFactor
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
+    def block(self, first: int, last: int, stream: Stream) -> Any:
         """Move the tokens of documents first … last − 1."""
         state = self.state
         if state.supervision is not None:

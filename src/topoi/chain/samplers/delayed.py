@@ -13,9 +13,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from topoi._machine.arrays import Stream
 from topoi._machine.pool import Pool
 from topoi.chain.counts.split import DENSE_SHARE, SPLIT_ABOVE
 from topoi.chain.factors.delayed import DelayedFactor
@@ -44,7 +42,7 @@ class Delayed(Sampler):
         dense = state.n_topics <= dense_up_to or state.supervision is not None
         super().__init__(state, pool, share=None if dense else dense_share)
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
+    def block(self, first: int, last: int, stream: Stream) -> Any:
         """Move the tokens of documents first … last − 1 given the counts."""
         factor = self.factor
         if factor.rows is not None:

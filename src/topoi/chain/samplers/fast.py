@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
@@ -170,7 +169,7 @@ class Fast(Sampler):
         self.norms = np.zeros(self.state.corpus.n_words)
         sum_norms(self.factor.table, self.state.n_topics, self.state.beta, self.cubic, self.norms)
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> int:
+    def block(self, first: int, last: int, stream: Stream) -> int:
         """Move the tokens of documents first … last − 1."""
         state = self.state
         answer = sweep_documents(

@@ -137,7 +137,7 @@ class Light(Sampler):
         super().refresh_priors()
         self.alpha_table = alpha_table(self.state.alpha)
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> int:
+    def block(self, first: int, last: int, stream: Stream) -> int:
         """Move the tokens of documents first … last − 1."""
         state = self.state
         order, word_ptr = state.corpus.by_word

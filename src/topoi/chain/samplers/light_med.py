@@ -21,7 +21,6 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
@@ -152,7 +151,7 @@ class LightMed(Light):
         super().__init__(state, pool, n_mh)
         self.composition = COMPOSITIONS.index(composition)
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
+    def block(self, first: int, last: int, stream: Stream) -> Any:
         """Move the tokens of documents first … last − 1."""
         state = self.state
         order, word_ptr = state.corpus.by_word

@@ -16,7 +16,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
@@ -124,7 +123,7 @@ class LightMedPublished(LightMed):
         """Let every table be made anew at its first use: a sweep then depends on the topics alone."""
         self.tables.draws_left[:] = 0
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
+    def block(self, first: int, last: int, stream: Stream) -> Any:
         """Move the tokens of documents first … last − 1."""
         state = self.state
         return sweep_published(

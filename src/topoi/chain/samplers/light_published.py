@@ -11,7 +11,6 @@ not leave the posterior unchanged (docs/exactness.md); `light` is the exact form
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
@@ -90,7 +89,7 @@ class LightPublished(Light):
         """Let every table be made anew at its first use: a sweep then depends on the topics alone."""
         self.tables.draws_left[:] = 0
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> int:
+    def block(self, first: int, last: int, stream: Stream) -> int:
         """Move the tokens of documents first … last − 1."""
         state = self.state
         answer = sweep_published(

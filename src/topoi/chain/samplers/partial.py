@@ -12,9 +12,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from topoi._machine.arrays import Stream
 from topoi._machine.pool import Pool
 from topoi.chain.factors._table import TableFactor
 from topoi.chain.factors.dirichlet import DirichletFactor
@@ -43,7 +41,7 @@ class Partial(Sampler):
         self.dense = state.n_topics <= dense_up_to or state.supervision is not None
         super().__init__(state, pool, masses=not self.dense)
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> Any:
+    def block(self, first: int, last: int, stream: Stream) -> Any:
         """Move the tokens of documents first … last − 1 given φ."""
         state, factor = self.state, self.factor
         if self.dense:

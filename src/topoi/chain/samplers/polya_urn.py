@@ -21,7 +21,6 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
@@ -169,7 +168,7 @@ class PolyaUrn(Sampler):
         super().__init__(state, pool)
         self.look_up = look_up
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> tuple[int, int, int]:
+    def block(self, first: int, last: int, stream: Stream) -> tuple[int, int, int]:
         """Move the tokens of documents first … last − 1 given φ."""
         state, factor = self.state, self.factor
         part = 1 if state.supervision is None else state.supervision.part

@@ -10,7 +10,6 @@ cache coefficients per document we do too; rows are packed as theirs (see `topoi
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
@@ -118,7 +117,7 @@ class Sparse(Sampler):
         self.rows = Rows.of(state)
         super().__init__(state, pool, rows=self.rows)
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> None:
+    def block(self, first: int, last: int, stream: Stream) -> None:
         """Move the tokens of documents first … last − 1."""
         state, rows = self.state, self.rows
         sweep_documents(

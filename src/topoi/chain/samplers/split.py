@@ -9,11 +9,9 @@ suits it (`topoi.chain.counts.split`), chosen anew for every sweep.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from topoi._machine.arrays import Floats, Stream
 from topoi._machine.pool import Pool
 from topoi.chain.counts.split import DENSE_SHARE, SplitRows
 from topoi.chain.factors.live import LiveFactor
@@ -42,14 +40,14 @@ class Split(Sampler):
         self.rows.fill(self.state, self.pool)
         self.factor.refresh()
 
-    def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> None:
+    def block(self, first: int, last: int, stream: Stream) -> None:
         """Move the tokens of documents first … last − 1."""
         move_split(self.state, self.rows, self.rows.n_k, self.factor.scale, self.alpha, first, last, stream)
 
 
 def move_split(
-    state: State, rows: SplitRows, n_k: NDArray[Any] | None, scale: NDArray[Any], alpha: NDArray[Any], first: int,
-    last: int, stream: NDArray[np.uint64],
+    state: State, rows: SplitRows, n_k: Floats | None, scale: Floats, alpha: Floats, first: int,
+    last: int, stream: Stream,
 ) -> None:  # fmt: skip
     """Move the tokens of documents first … last − 1; an n_k says that the counts are live, else they stay."""
     sweep_split(

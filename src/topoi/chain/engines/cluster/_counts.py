@@ -83,7 +83,7 @@ def group_entries(state: State, word_edges: NDArray[np.int64]) -> list[Entries]:
     return out
 
 
-def table_entries(table: NDArray[Any]) -> Entries:
+def table_entries(table: Floats) -> Entries:
     """The entries of a table of counts."""
     flat = table.reshape(-1)
     places = np.flatnonzero(flat)
@@ -119,7 +119,7 @@ def read_entries(path: Path, shard: int) -> Entries:
     return Entries(*(found[name] for name in names))
 
 
-def add_file(path: Path, shard: int, table: NDArray[Any]) -> None:
+def add_file(path: Path, shard: int, table: Floats) -> None:
     """Add the entries of a shard in a file to its table, flat; not beyond its end, whatever the file says."""
     place, times = read_entries(path, shard)
     if place.shape != times.shape or place.max(initial=0) >= table.size:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats
 from topoi.chain.counts.shares import Design
 from topoi.chain.engines.cluster._counts import add_file
 from topoi.chain.engines.cluster._faults import EngineError
@@ -105,7 +106,7 @@ def group_state(job: Job, layout: Layout, group: int, sweep: int, z: NDArray[Any
 
 
 def supervision(
-    job: Job, learned: Mapping[str, NDArray[Any]], y: NDArray[Any], weight: NDArray[Any], columns: Design | None
+    job: Job, learned: Mapping[str, NDArray[Any]], y: Floats, weight: Floats, columns: Design | None
 ) -> Supervision:
     """The responses of some documents, with what a sweep has learned of them (`Supervision.learned`)."""
     assert job.response is not None
@@ -125,7 +126,7 @@ def read_columns(job: Job, group: int, n_documents: int) -> Design:
     return Design(**read_arrays(Path(job.folder) / f"columns-{group:05d}"), n_documents=n_documents)
 
 
-def shard_state(job: Job, layout: Layout, shard: int, sweep: int, counts: NDArray[Any]) -> State:
+def shard_state(job: Job, layout: Layout, shard: int, sweep: int, counts: Floats) -> State:
     """The state of a shard of words after a sweep; to `counts` (words, K), of all documents, it adds pseudo-counts."""
     model = read_arrays(job.path(sweep, "model"), *job.priors.arrays())
     if job.pseudo_counts and counts.size:

@@ -10,7 +10,7 @@ drawn theirs: until then a shard keeps them in a file of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi._machine.arrays import Floats, Numbers
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros
 from topoi.chain.counts.spectra import Spectrum, word_spectrum
@@ -68,7 +69,7 @@ def _counts_file(job: Job, sweep: int, level: int, number: int) -> Path:
     return job.path(sweep, f"counts{level}" if level else "counts", number)
 
 
-def _sum(job: Job, layout: Layout, files: list[Path], shard: int) -> NDArray[Any]:
+def _sum(job: Job, layout: Layout, files: list[Path], shard: int) -> Floats:
     """The counts (words, K) of a shard in some files together."""
     n_words = int(layout.words[shard + 1] - layout.words[shard])
     table = np.zeros((n_words, job.n_topics), job.real)
@@ -144,7 +145,7 @@ def open_factor(job: Job, factor: FixedFactor, sweep: int) -> None:
 class Drawn(NamedTuple):
     """What a shard tells the driver of its rows."""
 
-    sums: list[NDArray[Any]]
+    sums: Sequence[Numbers]
     n_entries: int
 
 
