@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi._machine.arrays import Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import INIT, integer, new_stream
 from topoi.corpus import Corpus
@@ -102,7 +103,7 @@ def first_topics(corpus: Corpus, prior: TopicPrior, seed: int) -> NDArray[np.uns
 
 
 @kernel
-def fill_uniform(z: Any, first: Any, last: Any, n_topics: Any, stream: Any) -> None:
+def fill_uniform(z: Ints, first: Int, last: Int, n_topics: Int, stream: Stream) -> None:
     """Draw z[first:last] uniformly from the topics."""
     for i in range(first, last):
         z[i] = integer(stream, n_topics)

@@ -6,11 +6,12 @@ A score has the part of the topics and, where there are some, that of columns kn
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.arrays import Floats
 from topoi._machine.pool import Pool
 from topoi._machine.rng import COLUMNS, WEIGHTS
 from topoi._machine.simd import pad
@@ -35,10 +36,10 @@ class Supervision:
     """
 
     response: Response
-    y: NDArray[Any]
-    weight: NDArray[Any]
+    y: Floats
+    weight: Floats
     eta: NDArray[np.float32]
-    f: NDArray[Any]
+    f: Floats
     kappa: NDArray[np.float32]
     omega: NDArray[np.float32]
     nu: float = 1.0
@@ -48,13 +49,13 @@ class Supervision:
     own: NDArray[np.float64] | None = None
 
     @property
-    def beside(self) -> dict[str, NDArray[Any]]:
+    def beside(self) -> dict[str, Floats]:
         """What a sweep moves besides topics and η, by name: kept, written and sent as η is. Mostly nothing."""
         found = {"columns": None if self.columns is None else self.columns.weights, "own": self.own}
         return {name: array for name, array in found.items() if array is not None}
 
     @property
-    def learned(self) -> dict[str, NDArray[Any]]:
+    def learned(self) -> dict[str, Floats]:
         """What a sweep moves besides the topics, by name; each array has a row for every task."""
         return {"eta": self.eta, **self.beside}
 
@@ -116,7 +117,7 @@ class Supervision:
             self.response.draw_own(self.own, self.y, self.f, self.weight, seed, sweep, first_task)
 
     def _draw_part(
-        self, design: Design, weights: NDArray[np.float32], f: NDArray[Any], kappa: NDArray[Any], nu: float, seed: int,
+        self, design: Design, weights: NDArray[np.float32], f: Floats, kappa: Floats, nu: float, seed: int,
         sweep: int, pool: Pool, first_task: int, purpose: int,
     ) -> None:  # fmt: skip
         """Draw the weights of one part of the score, whose scores are f, given the κ that it sees."""
@@ -139,9 +140,9 @@ class Supervision:
 
 def new_supervision(
     response: Response,
-    y: NDArray[Any],
+    y: Floats,
     n_topics: int,
-    weight: NDArray[Any] | None = None,
+    weight: Floats | None = None,
     nu: float = 1.0,
     n_gibbs: int = 2,
     part: int = 8,

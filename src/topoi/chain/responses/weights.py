@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.blas import one_blas_thread
 from topoi._machine.jit import kernel
 from topoi._machine.lanes import gather, spread
@@ -33,21 +34,19 @@ from topoi.chain.counts.shares import Design
 CHUNK = 2048
 
 
-def by_sixteen(values: NDArray[Any], first: int, dtype: Any) -> NDArray[Any]:
+def by_sixteen(values: Floats, first: int, dtype: type[np.floating[Any]]) -> Floats:
     """Columns first … first + 15 as an array of their own; where there are fewer, zeros take their place."""
     out = np.zeros((len(values), LANES), dtype)
     return _fill(out, values, first)
 
 
-def _fill(out: NDArray[Any], values: NDArray[Any], first: int) -> NDArray[Any]:
+def _fill(out: Floats, values: Floats, first: int) -> Floats:
     found = values[:, first : first + LANES]
     out[:, : found.shape[1]] = found
     return out
 
 
-def side_by_side(
-    f: NDArray[Any], kappa: NDArray[Any], omega: NDArray[Any], first: int
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def side_by_side(f: Floats, kappa: Floats, omega: Floats, first: int) -> tuple[Floats, Floats, Floats]:
     """Columns first … first + 15 of scores (as float64), κ and ω, those of a document next to each other in memory.
 
     A topic's documents lie all over memory: with one place for each, not three, the passes take half the time.
@@ -63,8 +62,9 @@ def side_by_side(
 
 @kernel
 def coordinate_passes(
-    start: Any, doc: Any, share: Any, eta: Any, f: Any, kappa: Any, omega: Any, nu: Any, n_gibbs: Any, streams: Any
-) -> None:
+    start: Ints, doc: Ints, share: Floats, eta: Floats, f: Floats, kappa: Floats, omega: Floats, nu: float,
+    n_gibbs: Int, streams: Stream,
+) -> None:  # fmt: skip
     """`n_gibbs` passes over the weights eta (K, 16) of sixteen tasks; updates eta and the scores f (documents, 16).
 
     Tasks are the inner loop: they do not see each other, and their numbers are neighbours in memory.
@@ -84,7 +84,7 @@ def coordinate_passes(
 
 
 def draw_coordinate(
-    design: Design, eta: NDArray[np.float32], f: NDArray[Any], kappa: NDArray[Any], omega: NDArray[Any],
+    design: Design, eta: NDArray[np.float32], f: Floats, kappa: Floats, omega: Floats,
     nu: float, n_gibbs: int, seed: int, sweep: int, pool: Pool, first_task: int = 0, purpose: int = WEIGHTS,
 ) -> None:  # fmt: skip
     """Move the weights eta (tasks, ≥ K) by coordinate Gibbs; f (documents, tasks) has their scores before."""
@@ -104,7 +104,7 @@ def draw_coordinate(
 
 
 @kernel
-def add_scores(start: Any, doc: Any, share: Any, eta: Any, f: Any) -> None:
+def add_scores(start: Ints, doc: Ints, share: Floats, eta: Floats, f: Floats) -> None:
     """Equivalent to ``f += z̄ @ eta`` for eta (K, 16)."""
     at = start[:-1].copy()
     for first in range(0, f.shape[0], CHUNK):
@@ -115,7 +115,7 @@ def add_scores(start: Any, doc: Any, share: Any, eta: Any, f: Any) -> None:
             spread(lo, at[k], doc, share, f, eta[k].astype(np.float64))
 
 
-def fill_scores(design: Design, eta: NDArray[np.float32], f: NDArray[Any], pool: Pool) -> None:
+def fill_scores(design: Design, eta: NDArray[np.float32], f: Floats, pool: Pool) -> None:
     """Fill f (documents, tasks) with z̄ η."""
     n_topics = len(design.start) - 1
 
@@ -127,7 +127,7 @@ def fill_scores(design: Design, eta: NDArray[np.float32], f: NDArray[Any], pool:
     pool.map(work, range(0, len(eta), LANES))
 
 
-def cholesky(precision: NDArray[Any]) -> NDArray[Any]:
+def cholesky(precision: Floats) -> Floats:
     """The lower factor; where ν is lost in the rounding of much larger sums, a share of them stands in for it."""
     with contextlib.suppress(np.linalg.LinAlgError):
         return np.linalg.cholesky(precision)
@@ -135,7 +135,7 @@ def cholesky(precision: NDArray[Any]) -> NDArray[Any]:
 
 
 def draw_exact(
-    design: Design, eta: NDArray[np.float32], kappa: NDArray[Any], omega: NDArray[Any], nu: float, seed: int,
+    design: Design, eta: NDArray[np.float32], kappa: Floats, omega: Floats, nu: float, seed: int,
     sweep: int, pool: Pool, first_task: int = 0, purpose: int = WEIGHTS,
 ) -> None:  # fmt: skip
     """Draw the weights of every task from their Gaussian by Cholesky."""
