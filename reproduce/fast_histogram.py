@@ -17,7 +17,7 @@ from reproduce.drawing import legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.speedups import BETA, STAND_IN
 from reproduce.table import Row, Table
-from topoi.chain.diagnostics import document_completion
+from topoi.chain.diagnostics import completion
 from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers.fast import bound_and_refine
 from topoi.chain.state import State, new_state, topic_counts
@@ -103,7 +103,7 @@ def perplexity(name: str, seed: int, size: dict[str, int]) -> float:
     state = new_state(Corpus.from_counts(train[:, words]), fixed_priors(np.full(TOPICS, 2 / TOPICS), BETA), seed)
     sweeps(state, name, size["sweeps"])
     held_out = Corpus.from_counts(test[:, words], allow_empty=True)
-    return document_completion(last_model(state).topic_word(), state.alpha, held_out).perplexity
+    return completion(last_model(state).topic_word(), state.alpha, held_out).perplexity
 
 
 def judge(table: Table) -> Verdict:

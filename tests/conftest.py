@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-import topoi.estimators.base
+import topoi.chain.engines.choose
 from support.copies import interpreted
 from support.corpora import random_counts
 from support.labelled import LOSSES, Documents, classifier
@@ -88,7 +88,7 @@ def no_sampling(monkeypatch):
     def stop(*arguments, **more):
         raise AssertionError("sampling began")
 
-    monkeypatch.setattr(topoi.estimators.base, "new_state", stop)
+    monkeypatch.setattr(topoi.chain.engines.choose, "new_state", stop)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import topoi.estimators.base
+import topoi.chain.engines.choose
 import topoi.estimators.lda
 from support.corpora import random_counts
 from support.unlabelled import ALL, fitted_bytes, quick
@@ -322,7 +322,7 @@ def test_batches_have_streams_of_their_own(few, monkeypatch):
         seeds.append(seed)
         return new_state(corpus, priors, seed)
 
-    monkeypatch.setattr(topoi.estimators.base, "new_state", note)
+    monkeypatch.setattr(topoi.chain.engines.choose, "new_state", note)
     quick(n_chains=2).fit(few).partial_fit(few[:6]).partial_fit(few[:6])
     assert len(seeds) == len(set(seeds)) == 6
 

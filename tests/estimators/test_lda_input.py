@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import topoi.estimators.base
+import topoi.chain.engines.choose
 import topoi.estimators.lda
 from support.corpora import random_counts
 from support.unlabelled import ALL, fitted_bytes, quick
@@ -186,7 +186,7 @@ def test_bad_parameter(name, value, few, monkeypatch):
     def no_sampling(*arguments, **more):
         raise AssertionError("sampling began")
 
-    monkeypatch.setattr(topoi.estimators.base, "new_state", no_sampling)
+    monkeypatch.setattr(topoi.chain.engines.choose, "new_state", no_sampling)
     with pytest.raises(ParameterError, match=rf"^{name}: ") as caught:
         quick(**{name: value}).fit(few)
     assert caught.value.parameter == name

@@ -28,7 +28,7 @@ from topoi.predict.mean_field import expected_counts
 
 
 @kernel
-def first_topics(
+def topics_in_turn(
     words: Ints, lo: Int, hi: Int, z: Ints, stream: Stream, n_d: Floats, p: Floats, alpha: Floats, table: Floats,
     offset: float, scale: Floats,
 ) -> None:  # fmt: skip
@@ -71,12 +71,12 @@ def infer_documents(
         a, a_end = doc_ptr[d], doc_ptr[d + 1]
         b, b_end = a_end, a_end
         seed_stream(stream_a, seed, INFER, 0, keys[d])
-        first_topics(words, a, a_end, z, stream_a, n_a, p_a, *common)
+        topics_in_turn(words, a, a_end, z, stream_a, n_a, p_a, *common)
         if j + 1 < last:
             e = order[j + 1]
             b, b_end = doc_ptr[e], doc_ptr[e + 1]
             seed_stream(stream_b, seed, INFER, 0, keys[e])
-            first_topics(words, b, b_end, z, stream_b, n_b, p_b, *common)
+            topics_in_turn(words, b, b_end, z, stream_b, n_b, p_b, *common)
         n = min(a_end - a, b_end - b)
         total_a[:] = 0.0
         total_b[:] = 0.0
