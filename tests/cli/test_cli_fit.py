@@ -32,7 +32,7 @@ def test_lda_is_that_of_the_library(posts, tmp_path):
     assert not hasattr(found, "doc_topic_")
     assert "60 documents, 900 tokens, 21 words." in result.stdout  # words of one document are left out
     assert f"log joint {expected.log_joint_[-1, 1]:,.0f}" in result.stdout
-    assert f"topoi transform {tmp_path / 'm'} NEW" in result.stdout
+    assert f"\n  topoi transform {tmp_path / 'm'} NEW" in result.stdout
 
 
 def test_classifier_is_that_of_the_library(posts, tmp_path):

@@ -110,9 +110,5 @@ def _next(model: Model) -> list[str]:
     path = model.path
     source = model.about["source"]
     documents = source if source != "-" else "DOCUMENTS"
-    use = (
-        f"topoi predict {path} NEW -o predictions.csv"
-        if model.target.kind
-        else f"topoi transform {path} NEW -o shares.csv"
-    )
+    use = f"predict {path} NEW -o predictions.csv" if model.target.kind else f"transform {path} NEW -o shares.csv"
     return [f"topoi topics {path}", f"topoi {use}", f"topoi report {path} {documents} -o report.html"]
