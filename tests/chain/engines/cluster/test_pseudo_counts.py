@@ -38,12 +38,13 @@ def test_every_sampler(sampler, times):
         np.testing.assert_array_equal(
             model.model_.last_counts.sum(1), times * X[:40].sum(0) + X[40:].sum(0) + X[:9].sum(0)
         )
+        assert model.model_.priors.words.pseudo_counts is None  # they are among the counts: a file holds them once
     assert found[0] == found[1]
 
 
 def test_few_documents_that_an_engine_cannot_take(monkeypatch):
     """Where "auto" means a sampler that moves one token after another, it runs here; one that was named is refused."""
-    monkeypatch.setattr("topoi.chain.engines.cluster._blocks.Cluster", None)  # which would be an error
+    monkeypatch.setattr("topoi.chain.engines.cluster._engine.Cluster.__init__", None)  # which would be an error
     model = LDA(4, n_sweeps=4, n_samples=2, infer_sweeps=4, sampler="partial", random_state=0).fit(X)
     model.set_params(engine="blocks", sampler="auto").partial_fit(X[:3])
     with pytest.raises(ParameterError, match="an engine needs one of"):
