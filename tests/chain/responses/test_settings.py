@@ -99,6 +99,8 @@ def test_answers(name):
     one = response.average(f[None])
     assert one.shape == f.shape
     assert response.unit > 0
+    if isinstance(response, NumberResponse) or response.probabilistic:
+        assert response.unit == 1, "a link is given the scores as users see them"
     if isinstance(response, LabelResponse):
         np.testing.assert_allclose(one, f, rtol=1e-9)
         samples = np.abs(np.random.default_rng(1).normal(size=(5, 7, 2)))
