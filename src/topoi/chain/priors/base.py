@@ -160,7 +160,8 @@ class WordPrior(Prior):
     """
 
     beta: float
-    pseudo_counts: sparse.csr_array | None = field(default=None, kw_only=True)
+    # Files do not have them: they are among the counts of a model, and never change during a run.
+    pseudo_counts: sparse.csr_array | None = field(default=None, kw_only=True, metadata={"stored": False})
 
     parameter: ClassVar[str] = "topic_word_prior"
     purpose: ClassVar[int] = WORD_PRIOR
