@@ -304,7 +304,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         probability. For "ovo": the pairs that a class wins, and less than half of a pair for the sum of its scores,
         which breaks ties (as scikit-learn's `OneVsOneClassifier`).
         """
-        models = zip(self.estimators_, self._scores(X), strict=True)
+        samples = self._scores(X)
+        models = zip(self.estimators_, samples, strict=True)
         scores = [model.response_.average(part, model.loss_parameters_) for model, part in models]
         together = np.concatenate(scores, axis=1)
         return together[:, 0] if self._labels.binary else self._strategy.decide(together)

@@ -208,8 +208,12 @@ class Priors:
         self.words.check()
 
     def given(self, counts: sparse.csr_array | None) -> Priors:
-        """The same priors with these pseudo-counts, or with none."""
-        return replace(self, words=replace(self.words, pseudo_counts=counts))
+        """The same priors with these pseudo-counts, or with none.
+
+        Both are objects of their own: a file says which objects it has met before, and chains that share a prior would
+        give another file than chains that were resumed.
+        """
+        return Priors(replace(self.topics), replace(self.words, pseudo_counts=counts))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The stored fields of both, as "topics.alpha"; not the pseudo-counts, which never change."""
