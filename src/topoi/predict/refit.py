@@ -1,0 +1,170 @@
+"""The predictor that a supervised fit ends with: a convex fit of weights on topics, words and covariates of documents.
+
+    f_dl = Σ_k v_kl √θ_dk + Σ_w u_wl x_dw + Σ_j c_jl z_dj + b_l
+
+θ are the label-free topics of the training documents (label_free.py), x their tf-idf (word_features.py), z covariates.
+Each part has a prior precision of its own, told as the scale that its columns are multiplied by: rows of √θ and of x have
+length 1, so that a scale of 0.2 gives topics a fifth of the say of words. These scales, the strength C of the fit and
+the power of the idf are chosen on training documents that neither the topics nor the weights of a first, shorter fit
+have seen: topics that were learned from the labels of a document predict it too well, even when its own words are taken
+out, and would be given too much say. What is compared is the log loss of calibrated probabilities, or the squared error
+of numbers, which is less noisy than a count of errors.
+
+The scores of the same documents calibrate the probabilities, choose thresholds, and measure the errors that intervals
+are made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from topoi._machine.pool import Pool
+from topoi.predict.descent import Table, Weights, fit_weights
+from topoi.predict.word_features import POWERS, inverse_document_frequency, tf_idf
+
+#: Documents whose weights are fitted to choose settings, at most, and passes over them.
+N_CHOOSING, CHOOSING_PASSES = 4000, 10
+#: Passes of a fit that predicts, at most.
+FINAL_PASSES = 40
+
+STRENGTHS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
+TOPIC_SCALES = (0.1, 0.2, 0.35, 0.6, 1.0)
+COVARIATE_SCALES = (0.03, 0.1, 0.3, 1.0)
+
+
+class Aim(Protocol):
+    """What is to be predicted of the documents."""
+
+    targets: NDArray[np.float64]  # (documents, tasks); NaN where not known
+    weight: NDArray[np.float64]
+    one_sided: bool  # labels: no document is pulled back to its margin
+
+    def loss(self, scores: NDArray[np.float64]) -> float:
+        """How bad scores of all its documents are, when the best is made of them."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is chosen: the power of the idf, C, and the scales of topics and covariates against words."""
+
+    power: float = 1.0
+    strength: float = 0.8
+    topics: float = 0.2
+    covariates: float = 0.1
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of the score of documents: counts of words, √θ, and covariates. A part that is not there has no columns."""
+
+    bag: sparse.csr_array
+    roots: NDArray[np.float32]
+    covariates: sparse.csr_array
+
+    def take(self, rows: NDArray[np.int64]) -> Parts:
+        """Some of the documents."""
+        return Parts(self.bag[rows], self.roots[rows], self.covariates[rows])
+
+    def table(self, idf: NDArray[np.float64], settings: Settings) -> Table:
+        """The columns of the fit: words and covariates, then topics and a constant."""
+        words = tf_idf(self.bag, idf, settings.power)
+        if self.covariates.shape[1]:
+            words = sparse.csr_array(sparse.hstack([words, self.covariates * np.float32(settings.covariates)], "csr"))
+        rest = np.ones((len(self.roots), self.roots.shape[1] + 1), np.float32)
+        np.multiply(self.roots, np.float32(settings.topics), out=rest[:, :-1])
+        return Table(words, rest)
+
+
+@dataclass(frozen=True)
+class Head:
+    """Fitted weights of all parts: of words (V, tasks), of √θ (topics, tasks), of covariates, and constants.
+
+    The scales are in the weights. `idf` is that of the training documents, empty where words have no part.
+    """
+
+    settings: Settings
+    idf: NDArray[np.float64]
+    words: NDArray[np.float32]
+    topics: NDArray[np.float64]
+    covariates: NDArray[np.float64]
+    constant: NDArray[np.float64]
+
+    def score(self, parts: Parts) -> NDArray[np.float64]:
+        """Scores (documents, tasks)."""
+        scores = parts.roots.astype(np.float64) @ self.topics + self.constant
+        if self.covariates.size:
+            scores += parts.covariates @ self.covariates
+        if self.words.size:
+            scores += tf_idf(parts.bag, self.idf, self.settings.power) @ self.words.astype(np.float64)
+        return np.asarray(scores, np.float64)
+
+
+def fit_head(parts: Parts, aim: Aim, settings: Settings, seed: int, pool: Pool) -> Head:
+    """The head of all documents that have a target."""
+    rows, idf = with_targets(aim), inverse_document_frequency(parts.bag)
+    n_words = parts.bag.shape[1]
+    table = parts.take(rows).table(idf, settings)
+    weights = _weights(table, aim, rows, settings, seed, pool, FINAL_PASSES)
+    return Head(
+        settings,
+        idf,
+        weights.words[:n_words].astype(np.float32),
+        weights.rest[:-1] * settings.topics,
+        weights.words[n_words:] * settings.covariates,
+        weights.rest[-1],
+    )
+
+
+def choose(
+    parts: Parts, aim: Aim, unseen: Parts, unseen_aim: Aim, seed: int, pool: Pool
+) -> tuple[Settings, NDArray[np.float64]]:
+    """The settings of weights fitted on `parts` that are best for `unseen` documents, and the scores of these.
+
+    One setting after the other, the others fixed, twice.
+    """
+    rows, idf = with_targets(aim), inverse_document_frequency(parts.bag)
+    choosing = rows[np.arange(min(N_CHOOSING, len(rows))) * len(rows) // min(N_CHOOSING, len(rows))]
+    has_words, has_covariates = parts.bag.shape[1] > 0, parts.covariates.shape[1] > 0
+    settings = Settings() if has_words else Settings(topics=1.0)
+    known: dict[Settings, float] = {}
+
+    def scores(candidate: Settings, of: NDArray[np.int64], n_passes: int) -> NDArray[np.float64]:
+        table = parts.take(of).table(idf, candidate)
+        return unseen.table(idf, candidate).scores(_weights(table, aim, of, candidate, seed, pool, n_passes))
+
+    def loss(candidate: Settings) -> float:
+        if candidate not in known:
+            known[candidate] = unseen_aim.loss(scores(candidate, choosing, CHOOSING_PASSES))
+        return known[candidate]
+
+    def best(candidates: Iterable[Settings]) -> Settings:
+        return min(candidates, key=loss)
+
+    for turn in range(2):
+        at = STRENGTHS.index(settings.strength)
+        near = STRENGTHS[max(at - 1, 0) : at + 2] if turn else STRENGTHS
+        settings = best(replace(settings, strength=value) for value in near)
+        if has_words:
+            settings = best(replace(settings, power=value) for value in POWERS)
+            settings = best(replace(settings, topics=value) for value in TOPIC_SCALES)
+        if has_covariates:
+            settings = best(replace(settings, covariates=value) for value in COVARIATE_SCALES)
+    return settings, scores(settings, rows, FINAL_PASSES)
+
+
+def with_targets(aim: Aim) -> NDArray[np.int64]:
+    """The documents that have a target, and count."""
+    return np.flatnonzero((~np.isnan(aim.targets) & (aim.weight > 0)).any(1))
+
+
+def _weights(
+    table: Table, aim: Aim, rows: NDArray[np.int64], settings: Settings, seed: int, pool: Pool, n_passes: int
+) -> Weights:
+    targets, weight = aim.targets[rows], aim.weight[rows]
+    return fit_weights(table, targets, weight, settings.strength, aim.one_sided, seed, pool, n_passes)
