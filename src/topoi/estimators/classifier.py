@@ -64,6 +64,11 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         ν: prior precision of the weights.
     n_gibbs : int, default 2
         Passes of coordinate Gibbs over the weights per sweep; 0 draws them exactly by Cholesky (slow for large K).
+    part : int, default 8
+        Number of tokens of a document that share one table of tilts. The posterior is the same for every value; smaller
+        parts cost more time and accept more moves. With 1 every token is drawn from its own conditional: Gibbs MedLDA
+        as published is `sampler="collapsed", n_gibbs=0, part=1`. The samplers "light_med" and "light_med_published" do
+        not use it.
     infer_sweeps : int, default 3
         Sweeps over a new document, at most. Few are better: see docs/supervised.md.
     infer_method : "mean_field" or "gibbs", default "mean_field"
@@ -127,6 +132,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         class_weight: Any = None,
         weight_prior: float = 1.0,
         n_gibbs: int = 2,
+        part: int = 8,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         sampler: str = "auto",
@@ -154,6 +160,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         self.class_weight = class_weight
         self.weight_prior = weight_prior
         self.n_gibbs = n_gibbs
+        self.part = part
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.sampler = sampler

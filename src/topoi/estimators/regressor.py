@@ -47,7 +47,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         Share of the documents with targets, up to a half, that a second fit goes without, so that the errors which
         `predict_interval` and `return_std` are made of are those of new documents. Doubles the time; predictions are
         those of the first fit, of all documents. 0: errors of training documents, corrected, which are a little small.
-    n_topics, weight_prior, n_gibbs, … : as for `MedLDAClassifier`.
+    n_topics, weight_prior, n_gibbs, part, … : as for `MedLDAClassifier`.
 
     Attributes
     ----------
@@ -78,6 +78,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         held_out: float = 0.0,
         weight_prior: float = 1.0,
         n_gibbs: int = 2,
+        part: int = 8,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         sampler: str = "auto",
@@ -103,6 +104,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         self.held_out = held_out
         self.weight_prior = weight_prior
         self.n_gibbs = n_gibbs
+        self.part = part
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.sampler = sampler
