@@ -150,6 +150,14 @@ class EpsilonInsensitiveIntegral:
         return c * c * x * ((y - r.epsilon) * f - 0.5 * f * f - 0.5 * (y - r.epsilon) ** 2) - 0.5 / x - 1.5 * np.log(x)
 
 
+def log_mean_of_polya_gamma(c, f):
+    """log E exp(−ω f²/2) for ω ~ PG(c, 0)."""
+    # PG(c, 0) is Σ_k g_k / (2π²(k − ½)²) with g_k ~ Gamma(c): the expectation is a product over k.
+    x, last = (f / (2 * np.pi)) ** 2, 10**5
+    rest = x / last  # Σ_{k > last} log(1 + x/(k − ½)²)
+    return -c * (np.log1p(x / (np.arange(last) + 0.5) ** 2).sum() + rest)
+
+
 class LogisticIntegral:
     """ψ = 2^−c exp(c y f/2) cosh(f/2)^−c, and cosh(f/2)^−c = E exp(−ω f²/2) for ω ~ PG(c, 0)."""
 
@@ -158,10 +166,7 @@ class LogisticIntegral:
     scores = (-5.0, -0.7, 0.0, 0.4, 3.0)
 
     def log_integral(self, r, c, y, f):
-        # PG(c, 0) is Σ_k g_k / (2π²(k − ½)²) with g_k ~ Gamma(c): the expectation is a product over k.
-        x, last = (f / (2 * np.pi)) ** 2, 10**5
-        rest = x / last  # Σ_{k > last} log(1 + x/(k − ½)²)
-        log_mean = -c * (np.log1p(x / (np.arange(last) + 0.5) ** 2).sum() + rest)
+        log_mean = log_mean_of_polya_gamma(c, f)
         if c <= 1:  # by quadrature as well, where the density's series does not cancel
 
             def integrand(t):  # ω = e^t
@@ -210,8 +215,78 @@ class SquaredIntegral:
     log_conditional = None
 
 
+class CountsIntegral:
+    """ψ ∝ σ(t)^cy σ(−t)^cr = 2^−B exp(c (y − r) t/2) cosh(t/2)^−B with B = c (y + r), as the logistic loss has it."""
+
+    settings = ({"cost": 1.0}, {"cost": 0.4}, {"cost": 3.0})
+    targets = (0.0, 1.0, 7.0)
+    scores = (-5.0, -0.7, 0.0, 0.4, 3.0)
+    own = np.array([[2.5, 0.7]])  # dispersion and level
+    log_conditional = None
+
+    def of(self, c, y, f):
+        r, level = self.own[0]
+        return c * (y + r), c * (y - r) / 2, level - np.log(r), f + level - np.log(r)
+
+    def log_integral(self, r, c, y, f):
+        b, half, _, t = self.of(c, y, f)
+        return half * t + log_mean_of_polya_gamma(b, t)
+
+    def on_the_edge(self, r):
+        return [(y, self.of(1.0, y, 0.0)[2]) for y in self.targets]
+
+    def check_kappa(self, r, c, y, f, kappa, omega):
+        _, half, offset, _ = self.of(c, y, f)
+        np.testing.assert_allclose(kappa, half - offset * omega, rtol=1e-10, atol=1e-10)
+
+    def laws(self, r, c, y, f, kappa, omega):
+        b, _, _, t = self.of(c, y, f)
+        return [(omega, lambda x: polya_gamma_law.cdf(x, b, t))] if b < 5 else []  # where its series does not cancel
+
+
+class OrdinalIntegral:
+    """Nothing but the utility u is integrated: exp(−c (u − f)²/2) = exp(κ f − ½ω f² − c u²/2), κ = c u, ω = c."""
+
+    settings = ({"cost": 1.0}, {"cost": 0.3}, {"cost": 4.0})
+    targets = (0.0, 1.0, 2.0)
+    scores = (-4.0, -1.0, 0.1, 0.6, 3.0)
+    own = np.array([[-0.8, 0.5]])  # cut-points
+    log_conditional = None
+
+    def ends(self, y):
+        return np.concatenate(([-np.inf], self.own[0], [np.inf]))[[int(y), int(y) + 1]]
+
+    def log_integral(self, r, c, y, f):
+        low, high = np.clip(self.ends(y), -40.0, 40.0)
+        top = -0.5 * c * (np.clip(f, low, high) - f) ** 2
+
+        def integrand(u):
+            return np.exp(c * u * f - 0.5 * c * f * f - 0.5 * c * u * u - top)
+
+        middle = np.clip(f, low, high)
+        parts = [(low, middle - 2), (max(low, middle - 2), middle), (middle, min(high, middle + 2)), (middle + 2, high)]
+        value = sum(integrate.quad(integrand, *part, epsabs=1e-13, limit=300)[0] for part in parts if part[0] < part[1])
+        return np.log(value) + top
+
+    def on_the_edge(self, r):
+        return [(y, end) for y in self.targets for end in self.own[0]]
+
+    def check_kappa(self, r, c, y, f, kappa, omega):
+        np.testing.assert_allclose(omega, c, rtol=1e-12)
+        low, high = self.ends(y)
+        assert (kappa / c >= low - 1e-12).all()
+        assert (kappa / c <= high + 1e-12).all()
+
+    def laws(self, r, c, y, f, kappa, omega):
+        low, high = (np.sqrt(c) * (end - f) for end in self.ends(y))
+        return [(np.sqrt(c) * (kappa / c - f), stats.truncnorm(low, high).cdf)]
+
+
 INTEGRALS = {
     "hinge": HingeIntegral(),
+    "counts": CountsIntegral(),
+    "ordinal": OrdinalIntegral(),
+    "softmax": LogisticIntegral(),  # one score: two labels. test_softmax.py has more
     "epsilon_insensitive": EpsilonInsensitiveIntegral(),
     "logistic": LogisticIntegral(),
     "squared": SquaredIntegral(),
@@ -248,11 +323,38 @@ def integral_of(name):
     return INTEGRALS.get(name) or UnknownIntegral(COMPILED.responses.RESPONSES[name])
 
 
-def draw(response, y, f, weight=1.0, seed=0, sweep=0):
+def own_of(response, n_tasks=1):
+    """Parameters of the loss of its own to test it at: those of its integral, or those that it begins with."""
+    own = response.first_own(n_tasks)
+    given = getattr(integral_of(response.name), "own", None)
+    return own if own is None or given is None else np.tile(given, (n_tasks, 1))
+
+
+def log_loss(response, y, f):
+    """log ψ(y | f) at these parameters."""
+    own = own_of(response)
+    return response.log_loss(y, f) if own is None else response.log_loss(y, f, own)
+
+
+def targets_for(name, shape, rng):
+    """Random targets (documents, tasks) that a loss takes, all known."""
+    kind = COMPILED.responses.RESPONSES[name]
+    if shape[1] > 1 and getattr(kind, "joint", False) and not kind.ordered:  # one label is right
+        return np.where(rng.integers(0, shape[1], shape[0])[:, None] == np.arange(shape[1]), 1.0, -1.0)
+    return rng.choice(integral_of(name).targets, shape)
+
+
+def by_document(name):
+    """Whether a document has all of its targets or none."""
+    return getattr(COMPILED.responses.RESPONSES[name], "joint", False)
+
+
+def draw(response, y, f, weight=1.0, seed=0, sweep=0, own=None):
     """κ and ω in float64 for arrays y and f."""
     y, f, weight = (np.ascontiguousarray(np.broadcast_to(x, np.shape(y)), float) for x in (y, f, weight))
     kappa, omega = np.full(y.shape, np.nan), np.full(y.shape, np.nan)
-    response.draw(y, f, weight, kappa, omega, seed, sweep, 0, len(y))
+    own = own_of(response, y.shape[1]) if own is None else own
+    response.draw(y, f, weight, kappa, omega, seed, sweep, 0, len(y), 0, own)
     return kappa, omega
 
 
@@ -301,7 +403,7 @@ def check_bridge(core, name, n=2000, weights=(1.0, 0.5)):
     for number, (settings, y, (a, b), weight) in enumerate(cells):
         response = core.responses.RESPONSES[name](**settings)
         scaled = dataclasses.replace(response, cost=response.cost * weight)
-        loss = scaled.log_loss(y, b) - scaled.log_loss(y, a)
+        loss = log_loss(scaled, y, b) - log_loss(scaled, y, a)
         parts = []
         for f, sign, seed in ((a, 1.0, 33), (b, -1.0, 34)):
             kappa, omega = (x.ravel() for x in draw(response, np.full((n, 1), y), f, weight, seed=seed, sweep=number))

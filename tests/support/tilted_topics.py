@@ -5,6 +5,7 @@ For cores see tilted_checks.py. A sampler that can tilt has its twin in `twin_ma
 
 from __future__ import annotations
 
+import copy
 from math import lgamma
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from support import naive
 from support.exact import PROPOSALS, REPEATED, block_matrix, state_of
 from support.naive import NoTilt, Tiny
-from support.tilted_checks import dense_shares, draw, gaussian_of, integral_of
+from support.tilted_checks import by_document, dense_shares, draw, gaussian_of, integral_of, own_of, targets_for
 from topoi._machine.pool import Pool
 from topoi._machine.rng import WEIGHTS, new_stream, normal
 from topoi.chain.priors import fixed_priors
@@ -59,13 +60,14 @@ def quick_options(kind):
     return {"composition": "cycle" if kind.exact else "exp", "n_mh": 1}
 
 
-def targets_of(tiny, integral, seed):
+def targets_of(tiny, name, seed):
     """Random targets; the last document has no label at all, the first lacks that of the second task."""
     rng = np.random.default_rng(seed)
-    y = rng.choice(integral.targets, (len(tiny.documents), N_TASKS))
+    y = targets_for(name, (len(tiny.documents), N_TASKS), rng)
     if len(tiny.documents) > 1:
         y[-1] = np.nan
-        y[0, 1] = np.nan
+        if not by_document(name):
+            y[0, 1] = np.nan
     return y
 
 
@@ -73,11 +75,13 @@ def supervision_of(core, tiny, name, part, seed=0, strength=1.5):
     """Supervision at random weights, κ and ω drawn by the response itself."""
     integral = integral_of(name)
     response = core.responses.RESPONSES[name](**integral.settings[0])
-    s = core.supervision.new_supervision(response, targets_of(tiny, integral, seed), tiny.n_topics, part=part)
+    s = core.supervision.new_supervision(response, targets_of(tiny, name, seed), tiny.n_topics, part=part)
     rng = np.random.default_rng(seed + 1)
     s.eta[:, : tiny.n_topics] = rng.normal(0, strength, (N_TASKS, tiny.n_topics))
     s.f[:] = rng.normal(0, strength, s.f.shape)
-    s.response.draw(s.y, s.f, s.weight, s.kappa, s.omega, seed, 0, 0, len(s.y))
+    if s.own is not None:
+        s.own[:] = own_of(s.response, N_TASKS)
+    s.response.draw(s.y, s.f, s.weight, s.kappa, s.omega, seed, 0, 0, len(s.y), 0, s.own)
     return s
 
 
@@ -261,7 +265,7 @@ def check_update(core, sampler, tiny, name):
             f = dense_shares(state) @ s.eta[:, : tiny.n_topics].T.astype(float)
             np.testing.assert_allclose(s.f, f, rtol=1e-5, atol=1e-5)
             # ω is a smooth function of f given the stream's numbers.
-            kappa, omega = draw(s.response, s.y, s.f, s.weight, state.seed, 2 * state.sweep + 1)
+            kappa, omega = draw(s.response, s.y, s.f, s.weight, state.seed, 2 * state.sweep + 1, s.own)
             np.testing.assert_allclose(s.omega, omega, rtol=1e-6)
             np.testing.assert_allclose(s.kappa, kappa, rtol=1e-6)
             if not made.factor.fixed:
@@ -275,10 +279,10 @@ def check_weights_see_topics(core, sampler, tiny, name):
     kind = core.samplers.SAMPLERS[sampler]
     state = state_of(kind, tiny, tiny.states[1], seed=8)
     state.supervision = s
-    old = s.eta[:, : tiny.n_topics].astype(float)
+    old, own = s.eta[:, : tiny.n_topics].astype(float), copy.copy(s.own)
     kind(state).sweep()
     shares = dense_shares(state)
-    kappa, omega = draw(s.response, s.y, shares @ old.T, s.weight, 8, 2)
+    kappa, omega = draw(s.response, s.y, shares @ old.T, s.weight, 8, 2, own)
     for task in range(N_TASKS):
         stream = new_stream(8, WEIGHTS, 1, task)
         mean, precision = gaussian_of(shares, kappa[:, task], omega[:, task], s.nu)
@@ -293,8 +297,9 @@ def check_weights_see_topics(core, sampler, tiny, name):
 def supervised_state(corpus, loss, seed=3, part=8, n_gibbs=2, weight=None, n_topics=6, n_tasks=3):
     rng = np.random.default_rng(seed)
     integral = integral_of(loss)
-    y = rng.choice(integral.targets, (corpus.n_documents, n_tasks))
-    y[rng.random(y.shape) < 0.1] = np.nan
+    y = targets_for(loss, (corpus.n_documents, n_tasks), rng)
+    missing = rng.random(y.shape) < 0.1
+    y[missing[:, 0] if by_document(loss) else missing] = np.nan
     y[::5] = np.nan
     response = RESPONSES[loss](**integral.settings[0])
     state = new_state(corpus, fixed_priors(np.linspace(0.05, 0.4, n_topics), 0.05), seed)

@@ -81,7 +81,8 @@ def explain(
     out.print(f"Predicted: {_shown(predicted)} ({corpus.n_tokens} words known).")
     best = sorted(found, key=lambda reason: -reason["score"])
     for reason in best[:MOST_LABELS]:
-        _print(reason, opened.target.kind == "numbers", out)
+        unit = opened.estimator.response_.score_unit if opened.target.kind == "numbers" else "score"
+        _print(reason, unit, out)
 
 
 def _predicted(model: Any, corpus: Any) -> list[Any]:
@@ -98,12 +99,11 @@ def _shown(predicted: Any) -> str:
     return f"{predicted:.4g}" if isinstance(predicted, float) else str(predicted)
 
 
-def _print(reason: dict[str, Any], number: bool, out: Console) -> None:
+def _print(reason: dict[str, Any], unit: str, out: Console) -> None:
     """Bars to the right: green for, red against."""
     from rich.table import Table
     from rich.text import Text
 
-    unit = "standard deviations from the mean" if number else "score"
     out.print()
     out.print(f"{reason['label']}: {unit} {reason['score']:+.2f}", style="bold")
     table = Table.grid(padding=(0, 1))

@@ -107,6 +107,8 @@ def prediction_columns(
         }
     if scores:
         decided = estimator.decision_function(corpus)
+        if target.ordered:
+            return columns | {"score": decided}
         if decided.ndim == 1:
             decided = np.column_stack((-decided, decided))
         columns |= {f"score:{label}": values for label, values in zip(target.names, decided.T, strict=True)}

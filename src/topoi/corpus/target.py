@@ -22,13 +22,15 @@ class Target:
     """What is predicted. `values` are the labels in order, or the numbers of the outputs; `names` are for people.
 
     `strategy` is how labels are shared out to models: all to one ("multitask"), one each ("ovr"), or a model for every
-    pair ("ovo"). Two labels of which one is right are always one model.
+    pair ("ovo"). Two labels of which one is right are always one model. `ordered` says that the labels are in
+    order, and have one score for all of them.
     """
 
     kind: Kind | None = None
     values: list[Any] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     strategy: str = "multitask"
+    ordered: bool = False
 
     @property
     def binary(self) -> bool:
@@ -46,6 +48,8 @@ class Target:
         """What a positive score speaks for, one for each row of the weights."""
         if self.pairs:
             return [f"{self.names[j]}, not {self.names[i]}" for i, j in self.pairs]
+        if self.ordered and not self.binary:
+            return [f"{self.names[-1]}, not {self.names[0]}"]
         return self.names[1:] if self.binary else self.names
 
     @property

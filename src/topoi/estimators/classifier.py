@@ -46,24 +46,33 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         One model of all classes that share its topics; or a binary model, with topics of its own, for each class
         against the rest (for each column of an indicator matrix), or for each pair of classes, trained on the documents
         of the two. Documents without a label take part in every model. Two classes are one model all the same.
-    loss : "hinge" or "logistic", default "hinge"
-        MedLDA, or sLDA's logistic likelihood.
+    loss : "hinge", "logistic", "softmax" or "ordinal", default "hinge"
+        MedLDA, or sLDA's logistic likelihood of each label; "softmax", one likelihood of all classes together, whose
+        probabilities sum to 1; "ordinal", of classes that are in order, as stars are: one score, and cut-points
+        between the classes as they are sorted. The last two need one label for each document and "multitask".
     cost : float or None, default None
         c: weight of the labels against the words. None is 1.6 for the hinge loss, and adapts to the documents for the
-        logistic loss, as `margin` does.
+        logistic loss and the softmax, as `margin` does. For the ordinal loss it is the precision of the noise of a
+        score, and None is 4.
     margin : float or None, default None
         ℓ, hinge only: by how much a document should be on its label's side. None adapts it to the mean length of the
         documents and to the share of them that have a label.
     positive_weight : float or None, default None
         Weight of the documents that have a label against those that do not, for three classes or more and for an
-        indicator matrix (not for "ovo"). None adapts it to each label, the cube root of how many times rarer it is,
-        for the hinge loss; for the logistic loss, whose probabilities it would shift, it is 1, which treats all alike.
+        indicator matrix (not for "ovo", nor for the softmax and the ordinal loss). None adapts it to each label, the
+        cube root of how many times rarer it is, for the hinge loss; for the logistic loss, whose probabilities it would
+        shift, it is 1, which treats all alike.
     class_weight : dict, "balanced" or None, default None
-        Multiplies the cost of documents by their class.
+        Multiplies the cost of documents by their class. Not for the ordinal loss.
     weight_prior : float, default 1.0
         ν: prior precision of the weights.
     n_gibbs : int, default 2
         Passes of coordinate Gibbs over the weights per sweep; 0 draws them exactly by Cholesky (slow for large K).
+    part : int, default 8
+        Number of tokens of a document that share one table of tilts. The posterior is the same for every value; smaller
+        parts cost more time and accept more moves. With 1 every token is drawn from its own conditional: Gibbs MedLDA
+        as published is `sampler="collapsed", n_gibbs=0, part=1`. The samplers "light_med" and "light_med_published" do
+        not use it.
     infer_sweeps : int, default 3
         Sweeps over a new document, at most. Few are better: see docs/supervised.md.
     infer_method : "mean_field" or "gibbs", default "mean_field"
@@ -77,7 +86,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         Labels (column numbers for an indicator matrix).
     topic_weights_, topic_weights_std_ : array (n_tasks, n_topics)
         Mean and spread of the weights over the samples, in units of the margin. One task for two classes, else one per
-        class (per pair of classes for "ovo").
+        class (per pair of classes for "ovo"); one for the ordinal loss.
     estimators_ : list of MedLDAClassifier
         The binary models of "ovr" (in the order of `classes_`) and "ovo" (pairs (0, 1), (0, 2), …), each a fitted
         classifier; the classifier itself where one model serves all.
@@ -127,6 +136,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         class_weight: Any = None,
         weight_prior: float = 1.0,
         n_gibbs: int = 2,
+        part: int = 8,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         sampler: str = "auto",
@@ -154,6 +164,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         self.class_weight = class_weight
         self.weight_prior = weight_prior
         self.n_gibbs = n_gibbs
+        self.part = part
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.sampler = sampler
@@ -193,13 +204,14 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             self._check_parameters()
             mask = check_mask(unlabelled, corpus.n_documents)
             known = check_labels(y, corpus.n_documents, mask)
-            labels = Labels.of(known)
-            targets = labels.targets(known)
+            labels, loss = Labels.of(known), find_loss(self.loss, LabelResponse)
+            strategy = strategy_for(self.strategy, labels)
+            loss.check_use(strategy.name, labels.several, self.class_weight, self.positive_weight)
+            targets = labels.numbers(known) if loss.ordered else labels.targets(known)
             if mask.any():
                 found = targets
                 targets = np.full((corpus.n_documents, found.shape[1]), np.nan, found.dtype)
                 targets[~mask] = found
-            strategy, loss = strategy_for(self.strategy, labels), find_loss(self.loss, LabelResponse)
             weight = np.ones_like(targets)
             weight[~mask] = labels.weights(known, self.class_weight)[:, None]
             if strategy.balances and (self.positive_weight is not None or not loss.probabilistic):
@@ -221,12 +233,17 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
 
     def _warn_of_unpredicted(self, targets: NDArray[Any]) -> None:
         """Warn of classes that some documents have and that are predicted for none."""
-        seen = self._strategy.predicted([(model.doc_topic_, model.topic_weights_) for model in self.estimators_])
-        counts = (targets > 0).sum(0)
-        if self._labels.binary:
+        if self._ordered:
+            scores, own = (self.doc_topic_ @ self.topic_weights_.T)[None], np.asarray(self.loss_parameters_)
+            chosen = self.response_.chosen(scores, own.mean(0, keepdims=True))
+            seen = np.isin(np.arange(len(self.classes_)), chosen)
+        else:
+            seen = self._strategy.predicted([(model.doc_topic_, model.topic_weights_) for model in self.estimators_])
+        counts = (targets == np.arange(len(self.classes_)) if self._ordered else targets > 0).sum(0)
+        if self._labels.binary and not self._ordered:
             counts = np.append((targets < 0).sum(0), counts)
         if len(never := np.flatnonzero(~seen & (counts > 0))):
-            others = [name for name in losses(LabelResponse) if name != self.loss]
+            others = [name for name, other in losses(LabelResponse).items() if name != self.loss and not other.joint]
             found = NeverPredictedWarning(self.classes_[never].tolist(), counts[never].tolist(), len(targets), others)
             warnings.warn(found, stacklevel=3)
 
@@ -237,11 +254,14 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         X, y = as_pair(validation)
         labels = strategy.labels
         documents = self._corpus(X, reset=False, allow_empty=True, like=whole.corpus)
-        targets = labels.targets(labels.check_known(y, documents.n_documents))
+        known = labels.check_known(y, documents.n_documents)
+        loss = find_loss(self.loss, LabelResponse)
+        targets = labels.numbers(known) if loss.ordered else labels.targets(known)
         measure = "micro_f1" if labels.several else "accuracy"
         unseen = strategy.share_out(replace(whole, corpus=documents, targets=targets, weight=np.ones_like(targets)))
         watched = []
         for problem, new in zip(problems, unseen, strict=True):
+            assert isinstance(problem.response, LabelResponse)
             watch = watch_labels(new.corpus, new.targets, measure, self._fold_in(problem.seed), problem.response)
             watched.append(replace(problem, watch=watch))
         return watched
@@ -270,7 +290,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         check_is_fitted(self)
         values = self.classes_.tolist()
         kind: Kind = "several" if self._labels.several else "one"
-        return Target(kind, values, [str(value) for value in values], self._fitted_strategy)
+        return Target(kind, values, [str(value) for value in values], self._fitted_strategy, self._ordered)
 
     def as_truth(self, y: Any, n_documents: int) -> NDArray[Any]:
         """Labels, or indicators, to compare predictions with; a label that the model does not know is an error."""
@@ -278,8 +298,14 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         return self._labels.check_known(y, n_documents)
 
     @property
+    def _ordered(self) -> bool:
+        """Whether one score stands for all classes, which are in order."""
+        ordered: bool = self.estimators_[0].response_.ordered  # whatever `loss` was set to since
+        return ordered
+
+    @property
     def _n_tasks(self) -> int:
-        return 1 if self._labels.binary else len(self.classes_)
+        return 1 if self._labels.binary or self._ordered else len(self.classes_)
 
     def _check_fitted(self) -> None:
         if self.classes_.ndim != 1 or not len(self.classes_) or (self.classes_ != self._labels.classes).any():
@@ -298,20 +324,28 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         check_setting("positive_weight", self.positive_weight)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores: (n_documents,) for two classes, else (n_documents, n_classes).
+        """Scores: (n_documents,) for two classes and for the ordinal loss, else (n_documents, n_classes).
 
         Hinge loss: in units of the margin, averaged over the samples. Logistic loss: the log odds of the averaged
-        probability. For "ovo": the pairs that a class wins, and less than half of a pair for the sum of its scores,
-        which breaks ties (as scikit-learn's `OneVsOneClassifier`).
+        probability. Softmax: the logarithm of the averaged probability. Ordinal: the score itself, averaged; a higher
+        one speaks for later classes. For "ovo": the pairs that a class wins, and less than half of a pair for the sum
+        of its scores, which breaks ties (as scikit-learn's `OneVsOneClassifier`).
         """
         samples = self._scores(X)
         models = zip(self.estimators_, samples, strict=True)
         scores = [model.response_.average(part, model.loss_parameters_) for model, part in models]
         together = np.concatenate(scores, axis=1)
-        return together[:, 0] if self._labels.binary else self._strategy.decide(together)
+        return together[:, 0] if self._labels.binary or self._ordered else self._strategy.decide(together)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Labels of new documents; an indicator matrix if y was one."""
+        """Labels of new documents; an indicator matrix if y was one.
+
+        Where one label is right, the likeliest; for the ordinal loss too, though a median may be closer to the truth.
+        """
+        if self._ordered:
+            (samples,) = self._scores(X)
+            best: NDArray[Any] = self.classes_[self.response_.chosen(samples, self.loss_parameters_)]
+            return best
         scores = self.decision_function(X)
         if self._labels.several:
             return (scores > 0).astype(int)
@@ -321,9 +355,9 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of every label (n_documents, n_classes); rows sum to 1 unless several labels may be right.
 
-        Those of the logistic loss are averaged over the posterior samples; for "ovo" those of the pairs are coupled
-        (Wu, Lin & Weng 2004). The hinge loss has none: they are the share of the samples that vote for a label, with
-        one more vote shared by all labels, so that no label is ever certain.
+        Those of a likelihood (logistic, softmax, ordinal) are averaged over the posterior samples; for "ovo" those
+        of the pairs are coupled (Wu, Lin & Weng 2004). The hinge loss has none: they are the share of the samples that
+        vote for a label, with one more vote shared by all labels, so that no label is ever certain.
         """
         samples, labels = self._scores(X), self._labels
         if self.estimators_[0].response_.probabilistic:  # whatever `loss` was set to since
@@ -345,10 +379,12 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     def explain(self, X: Any, n_topics: int = 5, n_words: int = 10) -> list[list[Reason]]:
         """For every document, a `Reason` per label: the topics, and the words through them, for and against it.
 
-        For two classes one reason, for the second. For "ovo" a score is made of votes: ask `estimators_[i]` for a pair.
+        For two classes one reason, for the second; for the ordinal loss one, for the last. For "ovo" a score is made of
+        votes: ask `estimators_[i]` for a pair.
         """
         corpus = self.as_corpus(X)
-        return self._reasons(corpus, self._strategy.explained(), n_topics, n_words)
+        explained = [self.classes_[-1:]] if self._ordered else self._strategy.explained()
+        return self._reasons(corpus, explained, n_topics, n_words)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy; for an indicator matrix, the share of documents with all labels right.

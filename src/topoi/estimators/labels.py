@@ -105,6 +105,10 @@ class Labels:
             chosen = labels.ravel()[:, None] == self.classes[None, :]
         return np.where(chosen, np.float32(1), np.float32(-1))
 
+    def numbers(self, labels: NDArray[Any]) -> NDArray[np.float32]:
+        """The numbers 0, 1, … of the classes, as the targets (documents, 1) of classes that are in order."""
+        return np.searchsorted(self.classes, labels.ravel()).astype(np.float32)[:, None]
+
     def normalised(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities (documents, labels) from those of the tasks: rows sum to 1 where one label is right."""
         if self.binary:

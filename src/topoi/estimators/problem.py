@@ -43,6 +43,7 @@ class SupervisedProblem(Problem):
 
     `targets` (documents, tasks) are −1 and +1, or standardised numbers; NaN where one is not known. `weight` multiplies
     the cost of each. `nu` is the prior precision of the weights of topics, which `n_gibbs` passes move in a sweep.
+    `part` tokens of a document share a table of tilts.
     """
 
     targets: NDArray[Any]
@@ -50,6 +51,7 @@ class SupervisedProblem(Problem):
     response: Response
     nu: float
     n_gibbs: int
+    part: int = 8
 
     def take(self, rows: NDArray[np.int64]) -> Self:
         """The same of some of the documents."""
@@ -73,7 +75,7 @@ class SupervisedProblem(Problem):
 
     def supervision(self, n_topics: int) -> Supervision:
         """The supervised half of the state of a chain, with the targets as they are and weights 0."""
-        return new_supervision(self.response, self.targets, n_topics, self.weight, self.nu, self.n_gibbs)
+        return new_supervision(self.response, self.targets, n_topics, self.weight, self.nu, self.n_gibbs, self.part)
 
 
 def model_seed(seed: int, model: int) -> int:

@@ -27,7 +27,7 @@ from topoi.estimators.problem import model_seed
 from topoi.estimators.supervised import SupervisedEstimator
 from topoi.estimators.watch import watch_targets
 from topoi.predict.intervals import N_DRAWS, Noise, held_out_noise, measure_noise, spaced
-from topoi.predict.scores import Reason, target_draws
+from topoi.predict.scores import Reason, score_draws
 
 
 class MedLDARegressor(RegressorMixin, SupervisedEstimator):
@@ -37,17 +37,20 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
 
     Parameters
     ----------
-    loss : "epsilon_insensitive" or "squared", default "epsilon_insensitive"
-        MedLDA's loss, or sLDA's.
+    loss : "epsilon_insensitive", "squared" or "counts", default "epsilon_insensitive"
+        MedLDA's loss, or sLDA's; "counts" is the negative binomial likelihood of counts, 0, 1, 2, …, which are not
+        standardised: a prediction is the expected count, and weights of topics are logarithms of ratios.
     cost : float or None, default None
-        c: weight of the targets against the words, in standardised units. None is 8, or 4 for the squared loss.
+        c: weight of the targets against the words, in standardised units. None is 8, 4 for the squared loss, and 1 for
+        counts, where it is a power of the likelihood.
     epsilon : float, default 0.001
         Errors up to ε cost nothing (in standard deviations of the target).
     held_out : float, default 0.0
         Share of the documents with targets, up to a half, that a second fit goes without, so that the errors which
-        `predict_interval` and `return_std` are made of are those of new documents. Doubles the time; predictions are
+        `predict_interval` and `return_std` are made of are those of new documents (those of counts are made of the
+        likelihood, not of errors). Doubles the time; predictions are
         those of the first fit, of all documents. 0: errors of training documents, corrected, which are a little small.
-    n_topics, weight_prior, n_gibbs, … : as for `MedLDAClassifier`.
+    n_topics, weight_prior, n_gibbs, part, … : as for `MedLDAClassifier`.
 
     Attributes
     ----------
@@ -78,6 +81,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         held_out: float = 0.0,
         weight_prior: float = 1.0,
         n_gibbs: int = 2,
+        part: int = 8,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         sampler: str = "auto",
@@ -103,6 +107,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         self.held_out = held_out
         self.weight_prior = weight_prior
         self.n_gibbs = n_gibbs
+        self.part = part
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.sampler = sampler
@@ -233,11 +238,17 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         """Bounds (n_documents, 2) or (n_documents, n_outputs, 2) between which the target is with probability `level`.
 
         The width follows how sure the model is of a document's topics and weights; how wide that must be is taken from
-        its errors on documents held out, or on training documents (`held_out`; see docs/supervised.md).
+        its errors on documents held out, or on training documents (`held_out`; see docs/supervised.md). For counts the
+        bounds are counts, quantiles of the predictive distribution: the mixture over topics, weights and dispersions.
         """
         check_is_fitted(self)
         if not (isinstance(level, numbers.Real) and 0 < float(level) < 1):
             raise ParameterError("level", f"must be a number between 0 and 1, not {level!r}")
+        if self.response_.predictive:
+            scores, own = self._draws(self.as_corpus(X))
+            tail = (1.0 - float(level)) / 2.0
+            both = np.stack([self.response_.quantiles(scores, own, p) for p in (tail, 1.0 - tail)], axis=2)
+            return both[:, 0] if self._one else both
         mean, spread = self._predict(X, True)
         bounds = mean[:, :, None] + spread[:, :, None] * self._noise.bounds(float(level))
         return bounds[:, 0] if self._one else bounds
@@ -250,8 +261,16 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             mean = self.response_.average(scores, self.loss_parameters_) * self._spread + self._mean
             if not with_spread:
                 return mean, np.empty(0)
-            draws = target_draws(self._chains, self.response_, corpus, N_DRAWS, self._seed, pool)
+        scores, own = self._draws(corpus)
+        draws = self.response_.link(scores, own)
+        if self.response_.predictive:
+            return mean, np.sqrt(draws.var(0, ddof=1) + self.response_.variance(scores, own).mean(0))
         return mean, self._noise.spread(draws) * self._spread
+
+    def _draws(self, corpus: Corpus) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Scores (draws, documents, outputs) of drawn topics, and the parameters of the loss in the samples of each."""
+        with self._pool() as pool:
+            return score_draws(self._chains, corpus, N_DRAWS, self._seed, pool)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² of the predictions; every target must be known."""
@@ -263,7 +282,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         return float(r2_score(truth, predicted, sample_weight=sample_weight))
 
     def explain(self, X: Any, n_topics: int = 5, n_words: int = 10) -> list[list[Reason]]:
-        """For every document, a `Reason` per output, in standard deviations from the mean target."""
+        """For every document, a `Reason` per output, in standard deviations from the mean target; counts: in logs."""
         corpus = self.as_corpus(X)
         return self._reasons(corpus, [range(len(self._mean))], n_topics, n_words)
 

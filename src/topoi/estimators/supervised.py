@@ -38,6 +38,7 @@ class SupervisedEstimator(TopicEstimator):
     cost: float | None
     weight_prior: float
     n_gibbs: int
+    part: int
     doc_topic_prior: Any
     topic_word_prior: Any
     response_: Response
@@ -52,10 +53,10 @@ class SupervisedEstimator(TopicEstimator):
         self, corpus: Corpus, seed: int, targets: NDArray[Any], weight: NDArray[Any], response: Response
     ) -> SupervisedProblem:
         """What there is to learn, described for all that follows."""
-        nu, n_gibbs = float(self.weight_prior), self.n_gibbs
         return SupervisedProblem(
-            corpus=corpus, seed=seed, targets=targets, weight=weight, response=response, nu=nu, n_gibbs=n_gibbs
-        )
+            corpus=corpus, seed=seed, targets=targets, weight=weight, response=response, nu=float(self.weight_prior),
+            n_gibbs=self.n_gibbs, part=int(self.part),
+        )  # fmt: skip
 
     def _learn(self, problems: list[SupervisedProblem], checkpoints: Checkpoints | None = None) -> list[list[Run]]:
         """Run the chains of a model for every problem."""
@@ -126,6 +127,7 @@ class SupervisedEstimator(TopicEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_whole("n_gibbs", self.n_gibbs, 0)
+        check_whole("part", self.part, 1)
         check_setting("weight_prior", self.weight_prior, none=False)
         find_loss(self.loss, self._kind)
         for response in losses(self._kind).values():  # whichever `loss` is: a wrong margin is wrong

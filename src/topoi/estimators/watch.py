@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from topoi._machine.pool import Pool
 from topoi.chain.diagnostics import completion
 from topoi.chain.model import TopicModel
-from topoi.chain.responses import Response
+from topoi.chain.responses import LabelResponse, Response
 from topoi.chain.samples import Watch
 from topoi.corpus import Corpus
 from topoi.predict.fold_in import FoldIn
@@ -43,20 +43,21 @@ def watch_labels(
     targets: NDArray[Any],
     measure: str,
     fold_in: FoldIn,
-    response: Response,
+    response: LabelResponse,
 ) -> Watch:
-    """Accuracy or micro-F1 of predicted labels; `targets` −1 and +1 (documents, tasks), all known."""
+    """Accuracy or micro-F1 of predicted labels; `targets` (documents, tasks) as the response has them, all known."""
+    one = targets.shape[1] == 1
+    numbers = (targets if response.ordered else targets > 0)[:, 0].astype(np.int64) if one else targets.argmax(1)
 
     def score(model: TopicModel, weights: NDArray[np.float32], beside: dict[str, NDArray[Any]], pool: Pool) -> float:
         if not len(targets):
             return math.nan
-        found = _answers(Chain(model, weights, beside), response, corpus, fold_in, pool)
-        right, said = targets > 0, found > 0
+        chain = Chain(model, weights, beside)
+        samples, own = sample_scores([chain], corpus, fold_in, pool), sample_own([chain])
         if measure == "micro_f1":
+            right, said = targets > 0, response.average(samples, own) > 0
             return float(2 * (right & said).sum() / max(right.sum() + said.sum(), 1))
-        if targets.shape[1] == 1:
-            return float((right == said).mean())
-        return float((found.argmax(1) == targets.argmax(1)).mean())
+        return float((response.chosen(samples, own) == numbers).mean())
 
     return Watch(measure, _key(corpus, targets), score)
 

@@ -82,7 +82,7 @@ def topic_order(mean: NDArray[np.float64]) -> NDArray[np.int64]:
 def task_names(estimator: Any, label_names: Any = None) -> list[str]:
     """A name for every row of `topic_weights_`: the label, the second of two, the pair, or the number of the output."""
     target = check_fitted(estimator).target_.named(label_names)
-    pairs = [(0, 1)] if target.binary else target.pairs
+    pairs = [(0, len(target.names) - 1)] if target.binary or target.ordered else target.pairs
     return [f"{target.names[j]} against {target.names[i]}" for i, j in pairs] or target.names
 
 

@@ -53,24 +53,31 @@ def sample_own(chains: list[Chain]) -> NDArray[np.float64] | None:
     return np.concatenate([chain.beside["own"] for chain in chains]) if "own" in chains[0].beside else None
 
 
-def target_draws(
-    chains: list[Chain], response: NumberResponse, corpus: Corpus, n_draws: int, seed: int, pool: Pool
-) -> NDArray[np.float64]:
-    """Expected targets (draws, documents, tasks), of one draw of a document's topics with the weights of one sample.
+def score_draws(
+    chains: list[Chain], corpus: Corpus, n_draws: int, seed: int, pool: Pool
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Scores (draws, documents, tasks), of one draw of a document's topics with the weights of one sample each.
 
     Their spread is what is not known of a score: topics, weights, and which chain is right. The samples of all chains
-    are gone through evenly.
+    are gone through evenly. Also the parameters of the loss (draws, tasks, …) in these samples.
     """
     samples = [(chain.model, weights) for chain in chains for weights in chain.weights]
     own = sample_own(chains)
     out = np.empty((n_draws, corpus.n_documents, samples[0][1].shape[0]))
-    for draw in range(n_draws):
-        number = draw * len(samples) // n_draws
+    numbers = [draw * len(samples) // n_draws for draw in range(n_draws)]
+    for draw, number in enumerate(numbers):
         model, weights = samples[number]
         # Of two sweeps `infer` averages over the second alone: a draw, not a mean. Every draw has a seed of its own.
-        scores = mean_shares(model, corpus, FoldIn(2, seed + 1 + draw), pool) @ weights.T.astype(np.float64)
-        out[draw] = response.link(scores, None if own is None else own[number])
-    return out
+        out[draw] = mean_shares(model, corpus, FoldIn(2, seed + 1 + draw), pool) @ weights.T.astype(np.float64)
+    return out, None if own is None else own[numbers]
+
+
+def target_draws(
+    chains: list[Chain], response: NumberResponse, corpus: Corpus, n_draws: int, seed: int, pool: Pool
+) -> NDArray[np.float64]:
+    """Expected targets (draws, documents, tasks) of `score_draws`."""
+    scores, own = score_draws(chains, corpus, n_draws, seed, pool)
+    return response.link(scores, own)
 
 
 @dataclass(frozen=True)

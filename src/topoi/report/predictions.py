@@ -45,6 +45,8 @@ def predictions(estimator: Any, target: Target, corpus: Corpus, y: Any) -> Predi
         return Predictions(target.names, said, scores, _indicators(y, said.shape))
     if target.binary:
         scores = np.column_stack((-scores, scores))
+    elif target.ordered:  # one score for all labels: it does not say which of them is next to the predicted one
+        scores = np.asarray(estimator.predict_proba(corpus), np.float64)
     predicted, _ = _as_numbers(said.tolist(), target)
     truth, names = (None, target.names) if y is None else _classes(y, corpus.n_documents, target)
     return Predictions(names, predicted, scores, truth)

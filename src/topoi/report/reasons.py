@@ -36,6 +36,9 @@ def reasons_of(
     explained = estimator.explain(corpus, n_topics=N_TOPICS, n_words=N_WORDS)
     out = []
     for row, document in zip(rows.tolist(), explained, strict=True):
+        if target.ordered:
+            out.append([_plain(document[0], target.tasks[0])])
+            continue
         labels = _labels_that_matter(target, found, row)
         out.append([_plain(document[0 if target.binary else label], target.names[label]) for label in labels])
     return out

@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from support.tilted_checks import COMPILED, INTEGRALS, check_bridge, check_response, draw, integral_of, interpreted_core
+from support.tilted_checks import (
+    COMPILED,
+    INTEGRALS,
+    by_document,
+    check_bridge,
+    check_response,
+    draw,
+    integral_of,
+    interpreted_core,
+    log_loss,
+    own_of,
+    targets_for,
+)
 from topoi.chain.responses import RESPONSES, LabelResponse, NumberResponse, Response
 
 ALL = sorted(RESPONSES)
@@ -27,7 +39,7 @@ def made(name, number=0):
 
 def some_targets(name, n=40, tasks=3, seed=51):
     rng = np.random.default_rng(seed)
-    return rng.choice(integral_of(name).targets, (n, tasks)), rng.normal(0, 2, (n, tasks))
+    return targets_for(name, (n, tasks), rng), rng.normal(0, 2, (n, tasks))
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -86,7 +98,7 @@ def test_augmentation_integrates_to_the_loss(name):
             edge = [f for target, f in integral.on_the_edge(response) if target == y]
             scores = np.array([*integral.scores, *edge])
             found = np.array([integral.log_integral(response, response.cost, y, f) for f in scores])
-            loss = np.array([response.log_loss(y, f) for f in scores])
+            loss = np.array([log_loss(response, y, f) for f in scores])
             assert np.ptp(loss) > 0.1
             # The exact edge has the square-root singularity of an integrand of infinite mean: hence not 1e-9.
             assert np.ptp(found - loss) < 2e-6, (settings, y, found - loss)
@@ -118,18 +130,19 @@ def test_no_label_is_no_tilt(name, how):
     y, f = some_targets(name)
     weight = np.ones_like(y)
     before = draw(made(name), y, f, weight)
+    one = slice(None) if by_document(name) else 1
     if how == "target":
-        y[7, 1] = np.nan
+        y[7, one] = np.nan
         y[9] = np.nan
     else:
-        weight[7, 1] = 0
+        weight[7, one] = 0
         weight[9] = 0
     after = draw(made(name), y, f, weight)
     others = np.delete(np.arange(len(y)), [7, 9])
     for old, new in zip(before, after, strict=True):
-        assert new[7, 1] == 0
+        assert (new[7, one] == 0).all()
         assert (new[9] == 0).all()
-        assert (new[7, [0, 2]] != 0).all()
+        assert by_document(name) or (new[7, [0, 2]] != 0).all()
         assert old[others].tobytes() == new[others].tobytes(), "streams are per document"
 
 
@@ -140,19 +153,19 @@ def test_blocks_do_not_matter(name):
     for cuts in ([(0, 13), (13, 14), (14, 40)], [(14, 40), (0, 13), (13, 14)]):
         kappa, omega = np.full(y.shape, np.nan), np.full(y.shape, np.nan)
         for first, last in cuts:
-            made(name).draw(y, f, np.ones_like(y), kappa, omega, 0, 0, first, last)
+            made(name).draw(y, f, np.ones_like(y), kappa, omega, 0, 0, first, last, 0, own_of(made(name), 3))
         assert kappa.tobytes() == whole[0].tobytes()
         assert omega.tobytes() == whole[1].tobytes()
     untouched = np.full(y.shape, -5.0)
-    made(name).draw(y, f, np.ones_like(y), untouched, untouched.copy(), 0, 0, 3, 5)
+    made(name).draw(y, f, np.ones_like(y), untouched, untouched.copy(), 0, 0, 3, 5, 0, own_of(made(name), 3))
     assert (np.delete(untouched, [3, 4], axis=0) == -5).all()
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_seed_sweep_and_document_make_the_draw(name):
     y, f = some_targets(name)
-    y[:], f[:] = y[0, 0], f[0, 0]
-    draws = [draw(made(name), y, f, seed=seed, sweep=sweep)[1] for seed in (0, 1) for sweep in (0, 1)]
+    y, f = np.full_like(y[:, :1], y[0, 0]), np.full_like(f[:, :1], f[0, 0])
+    draws = [sum(draw(made(name), y, f, seed=seed, sweep=sweep)) for seed in (0, 1) for sweep in (0, 1)]
     assert len(np.unique(draws)) == np.size(draws)
 
 
@@ -164,12 +177,15 @@ def test_finite_on_the_edge(name):
         for y, f in [*integral_of(name).on_the_edge(response), (integral_of(name).targets[0], 1e6)]:
             for nudge in (0.0, 1e-300, 1e-12):
                 targets = np.full((500, 2), y)
+                if by_document(name) and not response.ordered:
+                    targets[:, 1] = -y
+                scores, own = np.full_like(targets, f + nudge), own_of(response, 2)
                 kappa, omega = np.zeros((2, 500, 2), np.float32)
-                response.draw(
-                    targets, np.full_like(targets, f + nudge), np.ones_like(targets), kappa, omega, 1, 2, 0, 500
-                )
+                response.draw(targets, scores, np.ones_like(targets), kappa, omega, 1, 2, 0, 500, 0, own)
                 assert np.isfinite(kappa).all()
-                assert (omega > 0).all()
+                assert (omega >= 0).all()
+                assert (omega.max(1) > 0).all()
+                assert by_document(name) or (omega > 0).all()
                 assert np.isfinite(omega.sum() ** 2)
 
 

@@ -13,7 +13,10 @@ from topoi.chain.responses import RESPONSES
 
 SOURCE = Path(topoi.__file__).parent
 HOME = SOURCE / "chain" / "responses"
-NAMED = re.compile(rf"\b({'|'.join(RESPONSES)})\b(?! error)")  # "mean squared error" is a measure
+WORDS = {"counts"}  # names that are words of ours: named only where a loss is compared with one, imported or asked for
+NAMED = re.compile(rf"\b({'|'.join(RESPONSES.keys() - WORDS)})\b(?! error)")  # "mean squared error" is a measure
+IMPORTED = re.compile(rf"responses\.({'|'.join(WORDS)})\b|responses ({'|'.join(WORDS)})\b")
+ASKED = re.compile(rf"\bloss\b[\s:=!]*(?:str\s*=\s*)?[\"']?({'|'.join(WORDS)})\b")
 
 
 def docstrings(tree):
@@ -28,17 +31,23 @@ def named_losses(text):
     """Where source text names a loss: (line, name) of strings with the name in them, and of imports of its module."""
     tree = ast.parse(text)
     told = set(docstrings(tree))
+    told_lines = {line for node in told for line in range(node.lineno, node.end_lineno + 1)}
+    for number, line in enumerate(text.splitlines(), 1):
+        if number not in told_lines and (found := ASKED.search(line)):
+            yield number, found[1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in told:
             found = NAMED.search(node.value)
         elif isinstance(node, ast.ImportFrom):
-            found = NAMED.search(f"{node.module} {' '.join(alias.name for alias in node.names)}")
+            imported = f"{node.module} {' '.join(alias.name for alias in node.names)}"
+            found = NAMED.search(imported) or IMPORTED.search(imported)
         elif isinstance(node, ast.Import):
-            found = NAMED.search(" ".join(alias.name for alias in node.names))
+            imported = " ".join(alias.name for alias in node.names)
+            found = NAMED.search(imported) or IMPORTED.search(imported)
         else:
             continue
         if found:
-            yield node.lineno, found[1]
+            yield node.lineno, found[0]
 
 
 def test_no_module_names_a_loss():
@@ -67,6 +76,13 @@ def test_no_script_of_the_report_names_a_loss():
         'HELP = "the hinge loss"',
         "from topoi.chain.responses.hinge import Hinge",
         "import topoi.chain.responses.squared",
+        "import topoi.chain.responses.counts",
+        "from topoi.chain.responses.counts import Counts",
+        "from topoi.chain.responses import counts",
+        'x = 1 if self.loss != "counts" else 2',
+        'def f(loss: str = "counts"): pass',
+        "message = 'try loss=counts'",
+        'x = fit(loss="counts")',
     ],
 )
 def test_it_sees_what_names_a_loss(text):
@@ -79,6 +95,9 @@ def test_it_sees_what_names_a_loss(text):
         '"""The hinge loss."""\nclass A:\n    """Squared: "squared"."""\n    def f(self):\n        """logistic"""',
         "from sklearn.metrics import root_mean_squared_error\n# hinge",
         "from topoi.chain.responses import RESPONSES",
+        'path = job.path(sweep, "counts", group)',
+        "from topoi.chain import counts",
+        '"""A loss: counts."""',
     ],
 )
 def test_it_lets_documentation_pass(text):

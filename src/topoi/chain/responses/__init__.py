@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TypeVar
 
 from topoi.chain.responses.base import Response
+from topoi.chain.responses.counts import Counts
 from topoi.chain.responses.epsilon_insensitive import EpsilonInsensitive
 from topoi.chain.responses.hinge import Hinge
 from topoi.chain.responses.kinds import LabelResponse, NumberResponse
 from topoi.chain.responses.logistic import Logistic
+from topoi.chain.responses.ordinal import Ordinal
+from topoi.chain.responses.softmax import Softmax
 from topoi.chain.responses.squared import Squared
 from topoi.errors import ParameterError
 
@@ -17,8 +20,11 @@ RESPONSES: dict[str, type[Response]] = {
     for response in (
         Hinge,
         Logistic,
+        Softmax,
+        Ordinal,
         EpsilonInsensitive,
         Squared,
+        Counts,
     )
 }
 DEFAULT_LABEL_LOSS = Hinge.name

@@ -94,19 +94,19 @@ class Response:
 
     @classmethod
     def setting_names(cls) -> list[str]:
-        """The names of its settings, which are those of its fields."""
-        return [field.name for field in fields(cls)]
+        """The names of its settings: the fields made by `setting`. Other fields follow from the targets (`suited`)."""
+        return [field.name for field in fields(cls) if "zero" in field.metadata]
 
     @classmethod
     def check_settings(cls, given: Mapping[str, Any]) -> None:
         """Raise if one of its settings, among all that a user has given, is not what it may be."""
         for field in fields(cls):
-            if field.name in given:
+            if field.name in given and field.metadata:
                 check_setting(field.name, given[field.name], **field.metadata)
 
     @classmethod
     def suited(cls, corpus: Corpus, targets: Floats) -> dict[str, float]:
-        """Settings that adapt to documents and targets where a user gives none; the others have fixed defaults."""
+        """Fields that adapt to documents and targets where a user gives none; the others have fixed defaults."""
         return {}
 
     @classmethod

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats
 from topoi.chain.responses.base import Own, Response, Scores, check_rows
+from topoi.errors import ParameterError
 
 if TYPE_CHECKING:
     from topoi.corpus import Corpus
@@ -28,10 +29,34 @@ class LabelResponse(Response):
     """A loss of labels: a positive score speaks for the label of a task."""
 
     predicts = "labels"
-    examples = (-1.0, 1.0)
+    examples: ClassVar[tuple[float, ...]] = (-1.0, 1.0)
     #: Whether the loss is a likelihood, so that `link` makes probabilities of scores. Where it is none, samples vote;
     #: and rare labels are given more weight, which would shift probabilities.
     probabilistic: ClassVar[bool]
+    #: Whether the tasks of a document are one likelihood together, of which exactly one label is right. Then there is
+    #: one model for all labels, and a document has one weight.
+    joint: ClassVar[bool] = False
+    #: Whether labels are ordered: then there is one task, whose targets are the numbers 0, 1, … of the classes.
+    ordered: ClassVar[bool] = False
+
+    @classmethod
+    def check_use(cls, strategy: str, several: bool, class_weight: Any, positive_weight: Any) -> None:
+        """Raise if the loss has no meaning for such labels, shared out so, and with such weights."""
+        if not cls.joint:
+            return
+        if several:
+            raise ParameterError(
+                "loss",
+                f'"{cls.name}" is for documents that have one label each; an indicator matrix needs another loss',
+            )
+        if strategy != "multitask":
+            raise ParameterError(
+                "strategy", f'must be "multitask" for loss="{cls.name}", which is one model of all classes together'
+            )
+        if positive_weight is not None:
+            raise ParameterError(
+                "positive_weight", f'must be None for loss="{cls.name}", which has no task for each label by itself'
+            )
 
     def check_targets(self, y: Floats) -> None:
         """Raise unless targets are −1 and +1."""
@@ -46,13 +71,23 @@ class LabelResponse(Response):
         mean: Scores = samples.mean(0)
         return mean
 
+    def chosen(self, samples: Scores, own: Own = None) -> NDArray[np.int64]:
+        """The number of the class that is predicted for each document, where one is right."""
+        answer = self.average(samples, own)
+        chosen: NDArray[np.int64] = (answer[:, 0] > 0).astype(np.int64) if answer.shape[1] == 1 else answer.argmax(1)
+        return chosen
+
 
 @dataclass(frozen=True)
 class NumberResponse(Response):
     """A loss of numbers: targets are standardised, scores are near them."""
 
     predicts = "numbers"
-    examples = (-1.3, 0.0, 2.2)
+    examples: ClassVar[tuple[float, ...]] = (-1.3, 0.0, 2.2)
+    #: Whether the loss is a likelihood of targets whose quantiles are bounds for them. Else errors are measured.
+    predictive: ClassVar[bool] = False
+    #: What scores are, in words.
+    score_unit: ClassVar[str] = "standard deviations from the mean"
 
     def check_targets(self, y: Floats) -> None:
         """Raise unless targets are finite, and so are their squares."""
@@ -74,6 +109,14 @@ class NumberResponse(Response):
         """The expected target over the samples."""
         mean: Scores = self.link(samples, own).mean(0)
         return mean
+
+    def variance(self, f: Scores, own: Own = None) -> Scores:
+        """Variance of a target around `link`, for a predictive loss."""
+        raise NotImplementedError
+
+    def quantiles(self, samples: Scores, own: Own, p: float) -> Scores:
+        """The p-quantile (documents, tasks) of the targets over samples of scores, for a predictive loss."""
+        raise NotImplementedError
 
 
 def suited_pull(corpus: Corpus, targets: Floats) -> float:
