@@ -74,8 +74,6 @@ def load(path: str | Path, trusted: bool = False) -> Any:
 
     Numbers in it that would take hours or all memory (10,001 sweeps over a new document) are refused unless `trusted`.
     """
-    for name in ("LDA", "MedLDAClassifier", "MedLDARegressor"):  # a file may hold any of them
-        importlib.import_module(_HOME[name])
     from topoi.estimators.saved import Savable
 
     return Savable.load(path, trusted)

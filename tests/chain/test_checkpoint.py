@@ -293,7 +293,7 @@ def test_a_checkpoint_of_another_format(killed, data, tmp_path, monkeypatch):
 def test_a_checkpoint_with_a_field_that_is_not_known(killed, data, tmp_path):
     point = store.load(killed[1], CLASSES)
     more = {**CLASSES["Point"].fields, "tomorrow": TEXT}
-    Later = dataclasses.make_dataclass("Later", more)
+    Later = dataclasses.make_dataclass("Point", more)
     later = Later(*(getattr(point, name) for name in CLASSES["Point"].fields), "x")
     store.save(killed[1], later, {"Point": Stored(Later, more)})
     refused(killed, data, tmp_path, "not damaged, but .* cannot read .*has no field 'tomorrow'")

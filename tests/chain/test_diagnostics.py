@@ -261,7 +261,9 @@ import numpy as np
 from topoi.corpus import Corpus
 from topoi.chain.diagnostics import completion, log_joint
 from topoi.chain.engines.local import Local
-from topoi.chain.priors import LearnedAlpha, LearnedBeta, Priors
+from topoi.chain.priors import Priors
+from topoi.chain.priors.learned_alpha import LearnedAlpha
+from topoi.chain.priors.learned_beta import LearnedBeta
 from topoi.chain.state import new_state
 from topoi._machine.pool import Pool
 rng = np.random.default_rng(0)

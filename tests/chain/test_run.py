@@ -19,7 +19,9 @@ from topoi._machine.pool import Pool
 from topoi.chain.diagnostics import log_joint
 from topoi.chain.loop import Rules, Schedule, run
 from topoi.chain.plan import Plan, make_plan
-from topoi.chain.priors import FixedAlpha, FixedBeta, LearnedAlpha, LearnedBeta, Priors, fixed_priors
+from topoi.chain.priors import FixedAlpha, FixedBeta, Priors, fixed_priors
+from topoi.chain.priors.learned_alpha import LearnedAlpha
+from topoi.chain.priors.learned_beta import LearnedBeta
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import document_counts, new_state, real_dtype, real_of_documents, topic_counts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -270,3 +271,25 @@ def test_no_home_and_no_entry_among_the_users(filled):
     """
     (found, hits, where), told = run(prefix=nobody)
     assert (found, hits, where, told) == (filled[1], "0", "None", "")
+
+
+#: Kernels of samplers that are imported late, the first of which is edited before that, and one that was there already.
+LATE = """
+from topoi._machine.jit import PACKAGE
+from topoi.chain.samplers import SAMPLERS, base
+if {edited}:
+    with open(PACKAGE / "chain" / "samplers" / "sparse.py", "a") as file:
+        file.write("# edited")
+SAMPLERS["sparse"], SAMPLERS["fast"]
+from topoi.chain.samplers import fast, sparse
+for kernel in (base.sweep_dense, sparse.sweep_documents, fast.sweep_documents):
+    print(type(kernel._cache).__name__)
+"""
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_file_that_was_edited_before_it_was_imported(edited, tmp_path):
+    """Its code is not that of the stamp, nor is that of kernels which may call it: they are not kept."""
+    shutil.copytree(PACKAGE, tmp_path / "topoi", ignore=shutil.ignore_patterns("__pycache__"))
+    kept, _ = run(LATE.format(edited=edited), PYTHONPATH=str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert kept == ["_PackageCache"] + (["NullCache"] if edited else ["_PackageCache"]) * 2

@@ -35,15 +35,9 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """A copy of topoi with the skeleton in it: a file, an import and a registry line."""
-    edits = [
-        ("from topoi.readers._faults", "from topoi.readers import fasttext\nfrom topoi.readers._faults"),
-        (
-            "FORMATS = {\n",
-            "FORMATS = {\n"
-            '    "fasttext": Format("a label and a text a line", (".ft",), documents=fasttext.documents),\n',
-        ),
-    ]
+    """A copy of topoi with the skeleton in it: a file and a registry line."""
+    line = '    "fasttext": Format("a label and a text a line", (".ft",), documents=late("fasttext:documents")),\n'
+    edits = [("FORMATS = {\n", "FORMATS = {\n" + line)]
     folder = tmp_path_factory.mktemp("with_reader")
     return package_with(folder, "readers", {"fasttext.py": "reader.py"}, edits, registry="_formats.py")
 

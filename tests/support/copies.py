@@ -15,6 +15,7 @@ from support.edits import edited
 from support.oracle import Oracle
 
 SOURCE = Path(topoi.__file__).parent
+REGISTRIES = [f"topoi.chain.{family}" for family in ("factors", "priors", "responses", "samplers")]
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -75,6 +76,10 @@ def interpreted(edits=None, modules=("topoi.chain.samplers", "topoi.chain.state"
     sys.meta_path.insert(0, finder)
     try:
         loaded = {name: importlib.import_module(name) for name in modules}
+        for name in REGISTRIES:  # what they would import later would be of the other topoi
+            for registry in vars(importlib.import_module(name)).values():
+                if type(registry).__name__ == "Registry":
+                    list(registry.values())
     finally:
         sys.meta_path.remove(finder)
         numba.config.DISABLE_JIT = was

@@ -13,9 +13,10 @@ import json
 import math
 import os
 import stat
-from collections.abc import Collection, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,11 @@ from scipy import sparse
 from topoi._disk.safetensors import write_safetensors
 from topoi._disk.schema import Field
 from topoi._disk.whole import writing_whole
+from topoi._registry import Registry
 from topoi._version import __version__
 from topoi.errors import TopoiError
+
+T = TypeVar("T")
 
 FORMAT = "topoi"
 VERSION = 1
@@ -80,6 +84,28 @@ class Stored:
 
 
 Classes = Mapping[str, Stored]
+
+
+class StoredMembers(Classes):
+    """How the members of a registry are written, by the names of their classes; those that are met are imported."""
+
+    def __init__(self, registry: Registry[type[T]], how: Callable[[type[T]], Stored]) -> None:
+        self._registry = registry
+        self._how = how
+
+    def __getitem__(self, class_name: str) -> Stored:
+        return self._how(self._registry[self._registry.class_names()[class_name]])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._registry.class_names())
+
+    def __len__(self) -> int:
+        return len(self._registry)
+
+
+def known(own: dict[str, Stored], *others: Classes) -> ChainMap[str, Stored]:
+    """All classes together; one that is added is among the own ones."""
+    return ChainMap(own, *others)  # type: ignore[arg-type]  # it changes the first mapping alone
 
 
 # ---- Files -------------------------------------------------------------------------------------------------
@@ -153,7 +179,6 @@ def _digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
 
 class _Writer:
     def __init__(self, classes: Classes) -> None:
-        self.names = {stored.cls: name for name, stored in classes.items()}
         self.classes = classes
         self.arrays: dict[str, NDArray[Any]] = {}
         self.known: dict[Any, str] = {}
@@ -182,10 +207,11 @@ class _Writer:
             return {"is": "again", "number": self.met[id(value)]}
         self.met[id(value)] = len(self.met)
         self.kept.append(value)
-        name = self.names.get(type(value))
-        if name is None:
-            raise StoreError(f"{path.lstrip('.')}: {type(value).__name__} {value!r} cannot be written to a file")
-        fields = self.classes[name].values(value)
+        name = type(value).__name__
+        stored = self.classes.get(name)
+        if stored is None or stored.cls is not type(value):
+            raise StoreError(f"{path.lstrip('.')}: {name} {value!r} cannot be written to a file")
+        fields = stored.values(value)
         return {"is": name, "fields": {f: self.value(v, f"{path}.{f}") for f, v in fields.items()}}
 
     def array(self, value: NDArray[Any], path: str) -> dict[str, Any]:

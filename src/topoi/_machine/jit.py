@@ -64,8 +64,27 @@ def source_stamp() -> str:
     digest = hashlib.blake2b(digest_size=8)
     for path in kernel_files():
         digest.update(path.relative_to(PACKAGE).as_posix().encode())
+        _STAMPED[str(path)] = path.stat().st_mtime_ns
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+_STAMPED: dict[str, int] = {}  # when the files of the stamp were written
+
+
+def _as_stamped(file: str) -> bool:
+    """Whether a file with kernels is still the one of the stamp; once one is not, no other file counts as such.
+
+    Samplers are imported when they are asked for. One that was edited since the process began must not be kept as code
+    of the stamp, nor must a kernel that calls it, which is made after it.
+    """
+    global _edited
+    written = _STAMPED.get(file)
+    _edited |= written is not None and Path(file).stat().st_mtime_ns != written
+    return not _edited
+
+
+_edited = False
 
 
 class CompileCacheWarning(RuntimeWarning):
@@ -178,7 +197,7 @@ def kernel(function: F) -> F:
         return _interpreted(function)
     compiled = numba.njit(nogil=True, error_model="numpy")(function)
     # Only this package's own source is in the stamp: a kernel defined elsewhere (in a test) is not cached.
-    if function.__module__.split(".")[0] == "topoi" and cache_dir() is not None:
+    if function.__module__.split(".")[0] == "topoi" and cache_dir() and _as_stamped(function.__code__.co_filename):
         compiled._cache = _PackageCache(function)
     return compiled
 

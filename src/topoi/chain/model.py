@@ -15,11 +15,12 @@ from scipy import sparse
 
 from topoi._disk import store
 from topoi._disk.schema import NUMBER, SPARSE, WHOLE, array_of, instance_of, optional
-from topoi._disk.store import ModelError, Stored
+from topoi._disk.store import ModelError, Stored, StoredMembers, known
 from topoi._machine.arrays import Floats, Ints
 from topoi.chain.counts.rows import TOPIC, Rows
 from topoi.chain.factors.base import probabilities, scale_of_counts
 from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors, TopicPrior, WordPrior, fixed_priors
+from topoi.chain.priors.base import Prior
 from topoi.chain.state import State
 from topoi.errors import ParameterError
 
@@ -158,19 +159,26 @@ class StoredModel(Stored):
         return super().make(values)
 
 
+def _stored_prior(kind: type[Prior]) -> Stored:
+    return Stored(kind, kind.stored)
+
+
 #: What stands in a file of a `TopicModel`.
-CLASSES: dict[str, Stored] = {
-    **{kind.__name__: Stored(kind, kind.stored) for kind in (*TOPIC_PRIORS.values(), *WORD_PRIORS.values())},
-    "Priors": Stored(Priors, {"topics": instance_of(TopicPrior), "words": instance_of(WordPrior)}),
-    "TopicModel": StoredModel(
-        TopicModel,
-        {
-            "counts": SPARSE,
-            "last_counts": SPARSE,
-            "n_samples": WHOLE,
-            "priors": instance_of(Priors),
-            "vocabulary": optional(array_of()),
-        },
-        {"alpha": array_of("float64"), "beta": NUMBER},
-    ),
-}
+CLASSES = known(
+    {
+        "Priors": Stored(Priors, {"topics": instance_of(TopicPrior), "words": instance_of(WordPrior)}),
+        "TopicModel": StoredModel(
+            TopicModel,
+            {
+                "counts": SPARSE,
+                "last_counts": SPARSE,
+                "n_samples": WHOLE,
+                "priors": instance_of(Priors),
+                "vocabulary": optional(array_of()),
+            },
+            {"alpha": array_of("float64"), "beta": NUMBER},
+        ),
+    },
+    StoredMembers(TOPIC_PRIORS, _stored_prior),
+    StoredMembers(WORD_PRIORS, _stored_prior),
+)

@@ -61,8 +61,11 @@ def auto(corpus: Corpus, n_topics: int, supervised: bool = False) -> Plan:
 
 def check_sampler(name: str, supervised: bool = False, options: Mapping[str, Any] | None = None) -> None:
     """Raise an error that lists the choices unless `name` is one; a supervised model needs one that can tilt."""
-    choices = ["auto", *sorted(name for name, kind in SAMPLERS.items() if kind.tilts or not supervised)]
-    if not isinstance(name, str) or name not in choices:
+    known = isinstance(name, str) and (
+        name == "auto" or (name in SAMPLERS and (SAMPLERS[name].tilts or not supervised))
+    )
+    if not known:
+        choices = ["auto", *sorted(name for name, kind in SAMPLERS.items() if kind.tilts or not supervised)]
         what = "no sampler for supervised models is called" if supervised else "unknown sampler"
         raise ParameterError("sampler", f"{what} {name!r}; choose one of {', '.join(choices)}")
     if options is None:

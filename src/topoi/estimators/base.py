@@ -6,8 +6,8 @@ import numbers
 import os
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -144,6 +144,17 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 stacklevel=3,
             )
         return [done[first : first + self.n_chains] for first in range(0, len(done), self.n_chains)]
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Work that fails leaves the estimator as it was: a fitted one goes on predicting what it did."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _become(self, attributes: Mapping[str, Any]) -> None:
         """Take fitted attributes, in place of those of an earlier fit."""

@@ -19,7 +19,6 @@ from topoi.chain.loop import Callback
 from topoi.chain.responses import DEFAULT_LABEL_LOSS, LabelResponse, find_loss, losses
 from topoi.chain.responses.settings import check_setting
 from topoi.corpus.target import Kind, Target
-from topoi.estimators._all_or_nothing import all_or_nothing
 from topoi.estimators.base import OF_THE_INPUT, as_checkpoints, as_pair
 from topoi.estimators.labels import Labels, balance, check_labels, check_mask
 from topoi.estimators.learned import learned_with_weights
@@ -199,7 +198,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         as for `LDA`. `validation`, a pair (X, y), are documents to watch the fit on, which it does not learn from: its
         accuracy (micro-F1 for an indicator matrix; of every model its own) is in `validation_traces_`.
         """
-        with all_or_nothing(self):
+        with self._all_or_nothing():
             corpus = self._corpus(X, reset=True)
             self._check_parameters()
             mask = check_mask(unlabelled, corpus.n_documents)

@@ -13,7 +13,6 @@ from topoi.chain.diagnostics import completion
 from topoi.chain.loop import Callback, Schedule
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
-from topoi.estimators._all_or_nothing import all_or_nothing
 from topoi.estimators.base import TopicEstimator, as_checkpoints
 from topoi.estimators.learned import learned
 from topoi.estimators.problem import Problem, chain_seed
@@ -150,7 +149,7 @@ class LDA(TopicEstimator):
         and ends with the same bytes. `validation` are documents to watch the fit on, which it does not learn from:
         callbacks and the progress bar are told their perplexity, and `validation_traces_` keeps it.
         """
-        with all_or_nothing(self):
+        with self._all_or_nothing():
             corpus = self._corpus(X, reset=True)
             self._check_parameters()
             checkpoints = as_checkpoints(checkpoint)
@@ -170,7 +169,7 @@ class LDA(TopicEstimator):
         Makes `infer_sweeps` sweeps over the new documents. `doc_topic_` and `log_joint_` are then theirs. On an
         estimator that is not fitted it is `fit`.
         """
-        with all_or_nothing(self):
+        with self._all_or_nothing():
             if not hasattr(self, "model_"):
                 return self.fit(X, y)
             corpus = self._corpus(X, reset=False)

@@ -20,7 +20,6 @@ from topoi.chain.responses import DEFAULT_NUMBER_LOSS, NumberResponse, find_loss
 from topoi.corpus import Corpus
 from topoi.corpus.target import Target
 from topoi.errors import ParameterError
-from topoi.estimators._all_or_nothing import all_or_nothing
 from topoi.estimators.base import as_checkpoints, as_pair
 from topoi.estimators.learned import learned_with_weights
 from topoi.estimators.problem import model_seed
@@ -138,7 +137,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         `checkpoint` as for `LDA`. `validation`, a pair (X, y), are documents to watch the fit on, which it does not
         learn from: R² on them is in `validation_traces_`.
         """
-        with all_or_nothing(self):
+        with self._all_or_nothing():
             corpus = self._corpus(X, reset=True)
             self._check_parameters()
             targets = as_numbers(y, corpus.n_documents)

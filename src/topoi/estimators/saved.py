@@ -12,30 +12,43 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi._disk import store
 from topoi._disk.schema import FLAG, MAPPING, NUMBER, TEXT, WHOLE, Field, array_of, instance_of, list_of, mapping_of
-from topoi._disk.store import ModelError, Stored
+from topoi._disk.store import Classes, ModelError, Stored, StoredMembers, known
+from topoi._registry import Registry
 from topoi.chain import model
 from topoi.chain.model import TopicModel
-from topoi.chain.priors import LearnedAlpha, LearnedBeta, Priors
+from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors
 from topoi.chain.responses import RESPONSES
 from topoi.estimators.labels import Labels
 from topoi.predict.intervals import Noise
 from topoi.predict.scores import Chain
 
 #: What an estimator is made of.
-PARTS = {
-    **model.CLASSES,
-    "Chain": Stored(
-        Chain,
-        {"model": instance_of(TopicModel), "weights": array_of("float32"), "beside": mapping_of(array_of())},
-        spare=("beside",),
-    ),
-    "Labels": Stored(Labels, {"classes": array_of(), "several": FLAG}),
-    "Noise": Stored(
-        Noise, {"variance": array_of("float64"), "scale": array_of("float64"), "errors": list_of(array_of("float64"))}
-    ),
-    # The settings of a loss are numbers.
-    **{cls.__name__: Stored(cls, {field.name: NUMBER for field in fields(cls)}) for cls in RESPONSES.values()},
-}
+PARTS = known(
+    {
+        "Chain": Stored(
+            Chain,
+            {"model": instance_of(TopicModel), "weights": array_of("float32"), "beside": mapping_of(array_of())},
+            spare=("beside",),
+        ),
+        "Labels": Stored(Labels, {"classes": array_of(), "several": FLAG}),
+        "Noise": Stored(
+            Noise,
+            {"variance": array_of("float64"), "scale": array_of("float64"), "errors": list_of(array_of("float64"))},
+        ),
+    },
+    StoredMembers(RESPONSES, lambda cls: Stored(cls, {field.name: NUMBER for field in fields(cls)})),  # settings
+    model.CLASSES,
+)
+
+#: All estimators, by the names that files have.
+ESTIMATORS: Registry[type[Savable]] = Registry(
+    "topoi.estimators",
+    {
+        "LDA": "lda:LDA",
+        "MedLDAClassifier": "classifier:MedLDAClassifier",
+        "MedLDARegressor": "regressor:MedLDARegressor",
+    },
+)
 
 
 # The largest numbers that are believed from a file, whoever wrote it: beyond, an answer to one document takes hours, or
@@ -66,7 +79,8 @@ def mark_learned(models: list[TopicModel], alpha: bool, beta: bool) -> None:
     for found in models:
         topics, words = found.priors.topics, found.priors.words
         found.priors = Priors(
-            LearnedAlpha(topics.alpha) if alpha else topics, LearnedBeta(words.beta) if beta else words
+            TOPIC_PRIORS["learned"](topics.alpha) if alpha else topics,
+            WORD_PRIORS["learned"](words.beta) if beta else words,
         )
 
 
@@ -173,12 +187,6 @@ class StoredEstimator(Stored):
         return thing
 
 
-def known_classes(documents: bool = True, trusted: bool = False) -> dict[str, Stored]:
-    """Everything that a file may hold: the estimators that have been imported, and their parts."""
-    found, todo = dict(PARTS), [Savable]
-    while todo:
-        cls = todo.pop()
-        todo += cls.__subclasses__()
-        if cls.__module__.startswith("topoi.") and "fit" in vars(cls):
-            found[cls.__name__] = StoredEstimator(cls, documents, trusted)
-    return found
+def known_classes(documents: bool = True, trusted: bool = False) -> Classes:
+    """Everything that a file may hold: estimators and their parts."""
+    return known({}, StoredMembers(ESTIMATORS, lambda cls: StoredEstimator(cls, documents, trusted)), PARTS)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from topoi._disk.compressed import NAMES, compression_of
+from topoi._registry import imported
 from topoi.errors import ParameterError
-from topoi.readers import delimited, folder, jsonl, lines, mallet, npz, parquet, svmlight, uci
 from topoi.readers._faults import fault
 from topoi.readers._request import Documents, Request, listed
 from topoi.readers._source import Source
 from topoi.readers._tokens import Tokens
+
+if TYPE_CHECKING:
+    from topoi.readers.svmlight import Row
 
 
 @dataclass(frozen=True)
@@ -23,23 +26,38 @@ class Format:
     summary: str
     suffixes: tuple[str, ...]
     documents: Callable[[Request], Documents] | None = None  # texts
-    rows: Callable[[Request], Iterator[svmlight.Row]] | None = None  # columns, counts and label of each document
+    rows: Callable[[Request], Iterator[Row]] | None = None  # columns, counts and label of each document
     tokens: Callable[[Request], tuple[Tokens, int]] | None = None  # all documents at once, and the number of columns
     columns: bool = False  # whether text, label and id are columns with names
     labels: bool = True  # whether there are any
 
 
+def late(target: str) -> Callable[[Request], Any]:
+    """The function `"module:name"` of this room; the module is imported when it is called."""
+
+    def read(request: Request) -> Any:
+        return imported("topoi.readers", target)(request)
+
+    return read
+
+
 FORMATS = {
-    "folder": Format("a folder of text files; the subfolder is the label", (), documents=folder.documents),
-    "txt": Format("one document a line", (".txt", ".text"), documents=lines.documents, labels=False),
-    "jsonl": Format("a JSON object a line", (".jsonl", ".ndjson", ".json"), documents=jsonl.documents, columns=True),
-    "csv": Format("comma-separated, with a header", (".csv",), documents=delimited.documents, columns=True),
-    "tsv": Format("tab-separated, with a header", (".tsv", ".tab"), documents=delimited.tab_documents, columns=True),
-    "parquet": Format("Parquet columns", (".parquet", ".pq"), documents=parquet.documents, columns=True),
-    "mallet": Format("name, label and text a line", (".mallet",), documents=mallet.documents),
-    "svmlight": Format("label and index:count pairs a line", (".svmlight", ".libsvm", ".svm"), rows=svmlight.rows),
-    "uci": Format("UCI bag of words: docword and vocab", (".uci",), tokens=uci.read, labels=False),
-    "npz": Format("a SciPy sparse matrix of counts", (".npz",), tokens=npz.read, labels=False),
+    "folder": Format("a folder of text files; the subfolder is the label", (), documents=late("folder:documents")),
+    "txt": Format("one document a line", (".txt", ".text"), documents=late("lines:documents"), labels=False),
+    "jsonl": Format(
+        "a JSON object a line", (".jsonl", ".ndjson", ".json"), documents=late("jsonl:documents"), columns=True
+    ),
+    "csv": Format("comma-separated, with a header", (".csv",), documents=late("delimited:documents"), columns=True),
+    "tsv": Format(
+        "tab-separated, with a header", (".tsv", ".tab"), documents=late("delimited:tab_documents"), columns=True
+    ),
+    "parquet": Format("Parquet columns", (".parquet", ".pq"), documents=late("parquet:documents"), columns=True),
+    "mallet": Format("name, label and text a line", (".mallet",), documents=late("mallet:documents")),
+    "svmlight": Format(
+        "label and index:count pairs a line", (".svmlight", ".libsvm", ".svm"), rows=late("svmlight:rows")
+    ),
+    "uci": Format("UCI bag of words: docword and vocab", (".uci",), tokens=late("uci:read"), labels=False),
+    "npz": Format("a SciPy sparse matrix of counts", (".npz",), tokens=late("npz:read"), labels=False),
 }
 
 

@@ -36,14 +36,8 @@ for kind, labels, options in [(LDA, None, {}), (LDA, None, {"dense_up_to": 0}), 
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """A copy of topoi with the skeleton in it: a file, an import and a registry line."""
-    edits = [
-        (
-            "from topoi.chain.factors.urn",
-            "from topoi.chain.factors.plain_dirichlet import PlainFactor\nfrom topoi.chain.factors.urn",
-        ),
-        ("        UrnFactor,\n", "        PlainFactor,\n        UrnFactor,\n"),
-    ]
+    """A copy of topoi with the skeleton in it: a file and a registry line."""
+    edits = [(line := '        "urn": "urn:UrnFactor",\n', f'        "{NAME}": "{NAME}:PlainFactor",\n{line}')]
     folder = tmp_path_factory.mktemp("with_factor")
     return package_with(folder, "chain/factors", {f"{NAME}.py": "factor.py"}, edits)
 

@@ -47,15 +47,11 @@ class Seeds(WordPrior):
 """
 
 
-def add(folder, text, module, name, registry):
-    """Add a prior: a file, an import and a registry line."""
-    line = "        FixedAlpha,\n" if registry == "TOPIC_PRIORS" else "        FixedBeta,\n"
-    edits = [
-        (first := "from topoi.chain.priors.fixed_alpha", f"from topoi.chain.priors.{module} import {name}\n{first}"),
-        (line, f"{line}        {name},\n"),
-    ]
+def add(folder, text, name, kind, after):
+    """Add a prior: a file and a registry line, which comes after another one."""
+    edits = [(line := f'        "fixed": "{after}",\n', f'{line}        "{name}": "{name}:{kind}",\n')]
     package_with(folder, "chain/priors", {}, edits)
-    (folder / "topoi" / "chain" / "priors" / f"{module}.py").write_text(text, encoding="utf-8")
+    (folder / "topoi" / "chain" / "priors" / f"{name}.py").write_text(text, encoding="utf-8")
     return folder
 
 
@@ -69,11 +65,11 @@ def passed(package, name):
 
 def test_skeleton_passes_the_tests_of_every_prior(tmp_path):
     text = (SKELETONS / "prior.py").read_text(encoding="utf-8")
-    assert passed(add(tmp_path, text, "drawn", "DrawnAlpha", "TOPIC_PRIORS"), "drawn") >= 15
+    assert passed(add(tmp_path, text, "drawn", "DrawnAlpha", "fixed_alpha:FixedAlpha"), "drawn") >= 15
 
 
 def test_seeds_pass_the_tests_of_every_prior(tmp_path):
-    assert passed(add(tmp_path, SEEDS, "seeds", "Seeds", "WORD_PRIORS"), "seeded") >= 15
+    assert passed(add(tmp_path, SEEDS, "seeded", "Seeds", "fixed_beta:FixedBeta"), "seeded") >= 15
 
 
 # ---- The skeleton by itself ----------------------------------------------------------------------------------------

@@ -16,14 +16,14 @@ from topoi.chain.diagnostics import log_joint
 from topoi.chain.priors import (
     FixedAlpha,
     FixedBeta,
-    LearnedAlpha,
-    LearnedBeta,
     fixed_priors,
     learned_alpha,
     learned_beta,
     resolve_priors,
 )
 from topoi.chain.priors.dirichlet import FLOOR, RATE, SHAPE
+from topoi.chain.priors.learned_alpha import LearnedAlpha
+from topoi.chain.priors.learned_beta import LearnedBeta
 from topoi.chain.state import State, document_counts, new_state, topic_counts
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError

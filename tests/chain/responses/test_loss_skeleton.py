@@ -71,14 +71,8 @@ assert "absolute" in run.invoke(app, ["info"]).output
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """A copy of topoi with the skeleton in it: a file, an import and a registry line."""
-    edits = [
-        (
-            "from topoi.chain.responses.base import Response\n",
-            "from topoi.chain.responses.absolute import Absolute\nfrom topoi.chain.responses.base import Response\n",
-        ),
-        ("        Squared,\n", "        Squared,\n        Absolute,\n"),
-    ]
+    """A copy of topoi with the skeleton in it: a file and a registry line."""
+    edits = [(line := '        "squared": "squared:Squared",\n', f'{line}        "absolute": "absolute:Absolute",\n')]
     folder = tmp_path_factory.mktemp("with_loss")
     return package_with(folder, "chain/responses", {"absolute.py": "loss.py"}, edits)
 

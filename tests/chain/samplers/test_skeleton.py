@@ -13,14 +13,8 @@ from support.skeletons import package_with, passed_with
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """A copy of topoi with the skeleton in it: a file, an import and a registry line."""
-    edits = [
-        (
-            "from topoi.chain.samplers.polya_urn",
-            "from topoi.chain.samplers.plain import Plain\nfrom topoi.chain.samplers.polya_urn",
-        ),
-        ("        PolyaUrn,\n", "        Plain,\n        PolyaUrn,\n"),
-    ]
+    """A copy of topoi with the skeleton in it: a file and a registry line."""
+    edits = [(line := '    "polya_urn": "polya_urn:PolyaUrn",\n', f'    "plain": "plain:Plain",\n{line}')]
     folder = tmp_path_factory.mktemp("with_skeleton")
     return package_with(folder, "chain/samplers", {"plain.py": "sampler.py"}, edits)
 

@@ -5,20 +5,17 @@ A new one is a file beside this and a line here; every test then covers it.
 
 from __future__ import annotations
 
+from topoi._registry import Registry
 from topoi.chain.factors.base import WordFactor
-from topoi.chain.factors.delayed import DelayedFactor
-from topoi.chain.factors.dirichlet import DirichletFactor
-from topoi.chain.factors.live import LiveFactor
-from topoi.chain.factors.urn import UrnFactor
 
-FACTORS: dict[str, type[WordFactor]] = {
-    factor.name: factor
-    for factor in (
-        LiveFactor,
-        DelayedFactor,
-        DirichletFactor,
-        UrnFactor,
-    )
-}
+FACTORS: Registry[type[WordFactor]] = Registry(
+    __name__,
+    {
+        "live": "live:LiveFactor",
+        "delayed": "delayed:DelayedFactor",
+        "dirichlet": "dirichlet:DirichletFactor",
+        "urn": "urn:UrnFactor",
+    },
+)
 
 __all__ = ["FACTORS", "WordFactor"]

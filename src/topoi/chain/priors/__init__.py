@@ -9,32 +9,31 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from topoi._registry import Registry
 from topoi.chain.priors.base import DocumentAlpha, Prior, Priors, TopicPrior, WordPrior
 from topoi.chain.priors.fixed_alpha import FixedAlpha
 from topoi.chain.priors.fixed_beta import FixedBeta
-from topoi.chain.priors.learned_alpha import LearnedAlpha
-from topoi.chain.priors.learned_beta import LearnedBeta
 from topoi.chain.priors.positive import refused
 from topoi.corpus import Corpus
 
 P = TypeVar("P", bound=Prior)
 
 # Asked in this order whether they are meant by what a user gives.
-TOPIC_PRIORS: dict[str, type[TopicPrior]] = {
-    prior.name: prior
-    for prior in (
-        FixedAlpha,
-        LearnedAlpha,
-    )
-}
+TOPIC_PRIORS: Registry[type[TopicPrior]] = Registry(
+    __name__,
+    {
+        "fixed": "fixed_alpha:FixedAlpha",
+        "learned": "learned_alpha:LearnedAlpha",
+    },
+)
 
-WORD_PRIORS: dict[str, type[WordPrior]] = {
-    prior.name: prior
-    for prior in (
-        FixedBeta,
-        LearnedBeta,
-    )
-}
+WORD_PRIORS: Registry[type[WordPrior]] = Registry(
+    __name__,
+    {
+        "fixed": "fixed_beta:FixedBeta",
+        "learned": "learned_beta:LearnedBeta",
+    },
+)
 
 
 def resolve_priors(doc_topic_prior: Any, topic_word_prior: Any, n_topics: int, corpus: Corpus) -> Priors:
@@ -45,7 +44,7 @@ def resolve_priors(doc_topic_prior: Any, topic_word_prior: Any, n_topics: int, c
     )
 
 
-def _resolve(members: dict[str, type[P]], value: Any, n_topics: int, corpus: Corpus) -> P:
+def _resolve(members: Mapping[str, type[P]], value: Any, n_topics: int, corpus: Corpus) -> P:
     for kind in members.values():
         if (prior := kind.from_value(value, n_topics, corpus)) is not None:
             return prior
@@ -72,8 +71,6 @@ __all__ = [
     "DocumentAlpha",
     "FixedAlpha",
     "FixedBeta",
-    "LearnedAlpha",
-    "LearnedBeta",
     "Priors",
     "TopicPrior",
     "WordPrior",

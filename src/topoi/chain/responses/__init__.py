@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from topoi._registry import Registry
 from topoi.chain.responses.base import Response
-from topoi.chain.responses.counts import Counts
-from topoi.chain.responses.epsilon_insensitive import EpsilonInsensitive
-from topoi.chain.responses.hinge import Hinge
 from topoi.chain.responses.kinds import LabelResponse, NumberResponse
-from topoi.chain.responses.logistic import Logistic
-from topoi.chain.responses.ordinal import Ordinal
-from topoi.chain.responses.softmax import Softmax
-from topoi.chain.responses.squared import Squared
 from topoi.errors import ParameterError
 
-RESPONSES: dict[str, type[Response]] = {
-    response.name: response
-    for response in (
-        Hinge,
-        Logistic,
-        Softmax,
-        Ordinal,
-        EpsilonInsensitive,
-        Squared,
-        Counts,
-    )
-}
-DEFAULT_LABEL_LOSS = Hinge.name
-DEFAULT_NUMBER_LOSS = EpsilonInsensitive.name
+RESPONSES: Registry[type[Response]] = Registry(
+    __name__,
+    {
+        "hinge": "hinge:Hinge",
+        "logistic": "logistic:Logistic",
+        "softmax": "softmax:Softmax",
+        "ordinal": "ordinal:Ordinal",
+        "epsilon_insensitive": "epsilon_insensitive:EpsilonInsensitive",
+        "squared": "squared:Squared",
+        "counts": "counts:Counts",
+    },
+)
+DEFAULT_LABEL_LOSS = "hinge"
+DEFAULT_NUMBER_LOSS = "epsilon_insensitive"
 
 R = TypeVar("R", bound=Response)
 
@@ -40,12 +34,11 @@ def losses(kind: type[R]) -> dict[str, type[R]]:
 
 def find_loss(name: object, kind: type[R]) -> type[R]:
     """The response of this name; raises with the choices if there is none of its kind."""
-    known = losses(kind)
-    if not isinstance(name, str) or name not in known:
-        *others, last = (f'"{choice}"' for choice in known)
-        choices = f"{', '.join(others)} or {last}" if others else last
-        raise ParameterError("loss", f"must be {choices}, not {name!r}")
-    return known[name]
+    if isinstance(name, str) and name in RESPONSES and issubclass(found := RESPONSES[name], kind):
+        return found
+    *others, last = (f'"{choice}"' for choice in losses(kind))
+    choices = f"{', '.join(others)} or {last}" if others else last
+    raise ParameterError("loss", f"must be {choices}, not {name!r}")
 
 
 __all__ = [

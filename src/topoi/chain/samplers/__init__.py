@@ -6,45 +6,40 @@ line in `topoi.chain.factors`.
 
 from __future__ import annotations
 
+from topoi._registry import Registry
 from topoi.chain.factors import FACTORS
-from topoi.chain.factors._table import TableFactor
-from topoi.chain.samplers.alias import Alias
 from topoi.chain.samplers.base import Sampler
-from topoi.chain.samplers.collapsed import Collapsed
-from topoi.chain.samplers.delayed import Delayed
-from topoi.chain.samplers.fast import Fast, FastCubic
-from topoi.chain.samplers.light import Light
-from topoi.chain.samplers.light_med import LightMed
-from topoi.chain.samplers.light_med_published import LightMedPublished
-from topoi.chain.samplers.light_published import LightPublished
-from topoi.chain.samplers.partial import Partial, sampler_with
-from topoi.chain.samplers.polya_urn import PolyaUrn
-from topoi.chain.samplers.sparse import Sparse
-from topoi.chain.samplers.split import Split
 
-SAMPLERS: dict[str, type[Sampler]] = {
-    sampler.name: sampler
-    for sampler in (
-        Collapsed,
-        Sparse,
-        Split,
-        Fast,
-        FastCubic,
-        Alias,
-        Light,
-        LightPublished,
-        LightMed,
-        LightMedPublished,
-        Partial,
-        PolyaUrn,
-        Delayed,
-    )
+LINES = {
+    "collapsed": "collapsed:Collapsed",
+    "sparse": "sparse:Sparse",
+    "split": "split:Split",
+    "fast": "fast:Fast",
+    "fast_333": "fast:FastCubic",
+    "alias": "alias:Alias",
+    "light": "light:Light",
+    "light_published": "light_published:LightPublished",
+    "light_med": "light_med:LightMed",
+    "light_med_published": "light_med_published:LightMedPublished",
+    "partial": "partial:Partial",
+    "polya_urn": "polya_urn:PolyaUrn",
+    "delayed": "delayed:Delayed",
 }
-_drawn_from = {sampler.factor_class for sampler in SAMPLERS.values()}
-SAMPLERS |= {
-    name: sampler_with(factor)
-    for name, factor in FACTORS.items()
-    if issubclass(factor, TableFactor) and factor not in _drawn_from
-}
+
+
+def _of_other_factors() -> dict[str, type[Sampler]]:
+    """Samplers of the factors that no line has."""
+    from topoi.chain.factors._table import TableFactor
+    from topoi.chain.samplers.partial import sampler_with
+
+    drawn_from = {SAMPLERS[name].factor_class for name in LINES}
+    return {
+        name: sampler_with(factor)
+        for name, factor in FACTORS.items()
+        if issubclass(factor, TableFactor) and factor not in drawn_from
+    }
+
+
+SAMPLERS: Registry[type[Sampler]] = Registry(__name__, LINES, _of_other_factors)
 
 __all__ = ["SAMPLERS", "Sampler"]

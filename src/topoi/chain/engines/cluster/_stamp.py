@@ -16,6 +16,10 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from topoi._version import __version__
+from topoi.chain.factors import FACTORS
+from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS
+from topoi.chain.responses import RESPONSES
+from topoi.chain.samplers import SAMPLERS
 
 #: Packages whose code draws or adds up numbers in a task.
 DEPENDENCIES = ("numpy", "numba", "llvmlite", "scipy")
@@ -27,8 +31,11 @@ def code_stamp() -> str:
     """What this process runs, in words: compared by workers with what the driver has, and shown where they differ.
 
     Made once in a process. A worker imports topoi with its first task and makes the stamp then, so that it tells of the
-    code that was imported, whatever is edited later.
+    code that was imported, whatever is edited later. For the same reason all members of the registries are imported
+    here, which else would be when a task asks for one.
     """
+    for registry in (SAMPLERS, FACTORS, RESPONSES, TOPIC_PRIORS, WORD_PRIORS):
+        list(registry.values())
     python = ".".join(map(str, sys.version_info[:2]))
     packages = ", ".join(f"{name} {_version(name)}" for name in DEPENDENCIES)
     return f"topoi {__version__} (source {source_digest(files('topoi'))}), Python {python}, {packages}"
