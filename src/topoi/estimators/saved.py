@@ -175,7 +175,7 @@ class StoredEstimator(Stored):
 
 def known_classes(documents: bool = True, trusted: bool = False) -> dict[str, Stored]:
     """Everything that a file may hold: the estimators that have been imported, and their parts."""
-    found, todo = dict(PARTS), [Savable]
+    found, todo = model.believing(PARTS) if trusted else dict(PARTS), [Savable]
     while todo:
         cls = todo.pop()
         todo += cls.__subclasses__()
