@@ -143,8 +143,8 @@ class TopicModel:
         if self.n_topics > MOST_EMPTY + self.counts.nnz:
             raise ModelError(
                 f"there are {self.n_topics:,} topics, but {self.counts.nnz:,} counts of words; of topics without a "
-                f"word more than {MOST_EMPTY:,} are not believed from a file. If you trust whoever wrote it: load(path, "
-                "trusted=True)"
+                f"word more than {MOST_EMPTY:,} are not believed from a file. If you trust whoever wrote it: "
+                "load(path, trusted=True)"
             )
 
     def save(self, path: str | Path) -> None:
