@@ -184,6 +184,23 @@ def test_ctrl_c_at_once(listening):
         fit(f"tcp://{place}")
 
 
+def test_after_ctrl_c_nobody_is_asked_any_more(listening, monkeypatch):
+    """The thread that tries again and again to connect ends as well. (verify/fuzz_cli.py has found it.)"""
+    threads = []
+
+    def refuse(*given):
+        threads.append(threading.current_thread())
+        if len(threads) == 1:
+            _thread.interrupt_main()
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(_peer.socket, "create_connection", refuse)
+    with pytest.raises(KeyboardInterrupt):
+        fit("tcp://127.0.0.1:9")
+    threads[0].join(10)  # it would try for 30 seconds
+    assert not threads[0].is_alive()
+
+
 def test_waiting_is_told(monkeypatch, capsys, impatient):
     monkeypatch.setattr(_connect, "PATIENT", 0.0)
     with server(silent) as place:

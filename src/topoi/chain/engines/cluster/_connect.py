@@ -87,12 +87,19 @@ def connect(address: str, say: Say) -> Iterator[Any]:
         _check_certificates(address)
     waiting = f"waiting up to {limit:g} s for the Dask scheduler at {address} …"
 
+    left = threading.Event()
+
     def begin() -> Any:
-        check_peer(address, limit)
+        check_peer(address, limit, left)
+        if left.is_set():
+            raise Overdue
         return Client(address, timeout=limit)  # type: ignore[no-untyped-call]
 
     try:
         client = within(2 * limit + GRACE, begin, waiting, say, undo=lambda client: client.close())
+    except KeyboardInterrupt:
+        left.set()
+        raise
     except Overdue:
         raise EngineError(
             f"the Dask server at {address} greets but has not let us in for {limit:g} seconds; start it anew"
