@@ -10,12 +10,15 @@ import threading
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import topoi
 from support.cli_files import QUICK, call, done, write_csv
 from topoi import LDA, MedLDAClassifier, ParameterError
 from topoi._disk.store import ModelError
 from topoi._machine.pool import MOST_THREADS, Pool
+from topoi.chain.model import MOST_EMPTY, TopicModel
+from topoi.chain.priors import fixed_priors
 from topoi.estimators.saved import BELIEVED
 from topoi.readers import read_documents
 from topoi.readers._simple_pattern import LONGEST, is_simple
@@ -145,6 +148,29 @@ def test_numbers_in_a_model(tmp_path, name):
     with pytest.raises(ModelError, match=rf"{name} is {BELIEVED[name] + 1}; .*trusted=True"):
         topoi.load(tmp_path / "beyond")
     assert getattr(topoi.load(tmp_path / "beyond", trusted=True), name) == BELIEVED[name] + 1
+
+
+def with_topics(model, n_topics):
+    """The same counts, among many more topics."""
+    wide = [
+        sparse.csr_array((m.data, m.indices, m.indptr), (m.shape[0], n_topics)) for m in (model.counts, model.counts)
+    ]
+    return TopicModel(*wide, model.n_samples, fixed_priors(np.full(n_topics, 0.1), model.beta), model.vocabulary)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_topics_of_a_model_that_has_no_words_for_them(tmp_path, whole):
+    """They take 8 bytes each in the file, but room for each word and document of a prediction: all memory, if asked."""
+    fitted = LDA(3, **SHORT).fit(X)
+    most = MOST_EMPTY + fitted.model_.counts.nnz
+    load = topoi.load if whole else TopicModel.load
+    for n_topics in (most, most + 1):
+        fitted.model_ = with_topics(fitted.model_, n_topics)
+        (fitted if whole else fitted.model_).save(tmp_path / str(n_topics))
+    assert load(tmp_path / str(most)) is not None
+    with pytest.raises(ModelError, match=rf"there are {most + 1:,} topics, but .* counts of words; .*trusted=True"):
+        load(tmp_path / str(most + 1))
+    assert load(tmp_path / str(most + 1), trusted=True) is not None
 
 
 def test_numbers_of_the_options_of_a_sampler(tmp_path):

@@ -516,7 +516,7 @@ def check_exact(core, n=2000, nu=0.7, empty_topic=False):
     k = state.n_topics
     draws = np.zeros((n, 2, k))
     eta = np.zeros((2, pad(k)), np.float32)
-    with Pool(1) as pool, core.weights.one_blas_thread():  # once: to set the limit takes longer than a draw
+    with Pool(1) as pool:
         for sweep in range(n):
             core.weights.draw_exact(design, eta, kappa, omega, nu, 45, sweep, pool)
             draws[sweep] = eta[:, :k]

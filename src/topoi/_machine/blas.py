@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
-_inside: list[threadpool_limits] = []  # one entry for everybody inside; the first holds the limit
+_inside: list[Any] = []  # one entry for everybody inside; the first holds the limit
+_found: tuple[int, ThreadpoolController] | None = None  # the libraries, and how many modules there were then
+
+
+def _libraries() -> ThreadpoolController:
+    """The libraries of this process. To look for them takes longer than most of what is done with them.
+
+    A module that is imported may bring another one.
+    """
+    global _found
+    if _found is None or _found[0] != len(sys.modules):
+        _found = len(sys.modules), ThreadpoolController()
+    return _found[1]
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """BLAS has one thread until the last who asked for it leaves: the limit is that of the whole process."""
     with _lock:
-        _inside.append(_inside[0] if _inside else threadpool_limits(1, user_api="blas"))
+        _inside.append(_inside[0] if _inside else _libraries().limit(limits=1, user_api="blas"))
     try:
         yield
     finally:

@@ -24,6 +24,10 @@ from topoi.chain.priors.base import Prior
 from topoi.chain.state import State
 from topoi.errors import ParameterError
 
+#: Topics beyond those of its counts that a file may claim. A topic takes 8 bytes there, but a number for each word and
+#: each document of a prediction in memory: without a limit a file of megabytes asks for all there is.
+MOST_EMPTY = 2**14
+
 
 def check_whole(name: str, value: Any, least: int | None = 1) -> None:
     """Raise unless the parameter `name` is a whole number of at least `least`."""
@@ -135,14 +139,26 @@ class TopicModel:
         if self.vocabulary is not None and self.vocabulary.shape != shape[:1]:
             raise ModelError(f"there are {len(self.vocabulary)} names of {shape[0]} words")
 
+    def check_topics(self) -> None:
+        """Raise if there are many more topics than counts, which no fit leaves but one with more topics than tokens."""
+        if self.n_topics > MOST_EMPTY + self.counts.nnz:
+            raise ModelError(
+                f"there are {self.n_topics:,} topics, but {self.counts.nnz:,} counts of words; of topics without a "
+                f"word more than {MOST_EMPTY:,} are not believed from a file. If you trust whoever wrote it: "
+                "load(path, trusted=True)"
+            )
+
     def save(self, path: str | Path) -> None:
         """Write the model to one file, all of it or nothing: a model saved there before stays if writing fails."""
         store.save(path, self, CLASSES)
 
     @classmethod
-    def load(cls, path: str | Path) -> TopicModel:
-        """Read a model that `save` wrote; a file that is anything else, or was changed by a byte, is a ModelError."""
-        model = store.load(path, CLASSES)
+    def load(cls, path: str | Path, trusted: bool = False) -> TopicModel:
+        """Read a model that `save` wrote; a file that is anything else, or was changed by a byte, is a ModelError.
+
+        A number of topics that would take all memory is refused unless the file is `trusted`: see `check_topics`.
+        """
+        model = store.load(path, believing(CLASSES) if trusted else CLASSES)
         if not isinstance(model, cls):
             raise ModelError(f"{path}: holds a {type(model).__name__}, not a {cls.__name__}")
         return model
@@ -151,12 +167,25 @@ class TopicModel:
 class StoredModel(Stored):
     """How a `TopicModel` is written."""
 
+    trusted = False
+
     def make(self, values: dict[str, Any]) -> Any:
         """A model from checked fields; α and β stand in files of version 0.1.0 in place of the priors."""
         if "alpha" in values:
             values["priors"] = fixed_priors(values.pop("alpha"), values.pop("beta"))
             values["priors"].check()
-        return super().make(values)
+        made: TopicModel = super().make(values)
+        if not self.trusted:
+            made.check_topics()
+        return made
+
+
+def believing(classes: Classes) -> Classes:
+    """What stands in a file whose number of topics is believed, whatever it is."""
+    own = classes["TopicModel"]
+    trusting = StoredModel(own.cls, own.fields, own.old)
+    trusting.trusted = True
+    return known({"TopicModel": trusting}, classes)
 
 
 def _stored_prior(kind: type[Prior]) -> Stored:

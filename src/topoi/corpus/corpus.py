@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,18 @@ MAX_VOCABULARY = 2**32  # bytes of its file
 WORD_COST = 16  # what a word costs beside its tokens, in tokens, when the vocabulary is cut into blocks
 
 
+class _Mapped(NamedTuple):
+    """A file that is mapped: reading it beyond its end is an error, but looking there at the memory is SIGBUS."""
+
+    memory: mmap.mmap
+    offset: int  # of the first item
+    found: os.stat_result  # which file it was
+
+    def is_cut(self) -> bool:
+        """Whether the file has become shorter than what is mapped."""
+        return self.memory.size() < len(self.memory)
+
+
 class Corpus:
     """Documents as bags of words over a vocabulary of `n_words` words; see the module for the layout.
 
@@ -57,7 +69,7 @@ class Corpus:
     """
 
     folder: Path | None = None
-    _mapped: mmap.mmap | None = None  # the file that `words` is mapped from
+    _mapped: _Mapped | None = None  # the file that `words` is mapped from
     # Random streams go by the numbers of documents and blocks. In a part of a corpus (on a cluster) they are counted
     # from here on, so that the part has the draws that it has in the whole.
     first_document = 0
@@ -138,6 +150,7 @@ class Corpus:
             version, n_words = header["version"], operator.index(header["n_words"])
             if version != FORMAT_VERSION:
                 raise CorpusError(f"its format is version {version!r}; this topoi reads version {FORMAT_VERSION}.")
+            found = (folder / "words.npy").stat()
             words = _read_array(folder / "words.npy", mmap)
             doc_ptr = _read_array(folder / "doc_ptr.npy", False)
             vocabulary = None
@@ -151,7 +164,7 @@ class Corpus:
         except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
             raise CorpusError(f"{folder} is not a saved corpus, or is damaged: {error}") from error
         corpus.folder = Path(os.path.realpath(folder))
-        corpus._mapped = _mapping(words)
+        corpus._mapped = _mapping(words, found)
         return corpus
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -216,21 +229,41 @@ class Corpus:
         return len(self.words)
 
     def check_file(self) -> None:
-        """Raise if tokens that are mapped are not there any more: reading beyond the end of a file ends the process."""
-        if self._mapped is not None and self._mapped.size() < len(self._mapped):
-            raise CorpusError(
-                f"{self.folder}: words.npy has been cut short since the corpus was loaded; save the corpus anew."
-            )
+        """Raise if tokens that are mapped are not there any more: looking beyond the end of a file ends the process."""
+        if self._mapped is not None and self._mapped.is_cut():
+            raise self._cut_short()
+
+    def _cut_short(self) -> CorpusError:
+        return CorpusError(
+            f"{self.folder}: words.npy has been cut short since the corpus was loaded; save the corpus anew."
+        )
 
     @property
     def in_memory(self) -> Corpus:
-        """The same documents with their tokens in memory, for long work: a file may be cut short meanwhile."""
+        """The same documents with their tokens in memory, for all that looks at them: a file may be cut meanwhile."""
         return self if self._mapped is None else self._in_memory
 
     @functools.cached_property
     def _in_memory(self) -> Corpus:
+        words = self._read_words(0, self.n_tokens)
+        return Corpus(words, self.doc_ptr, self.n_words, self.vocabulary, self.n_dropped)
+
+    def _read_words(self, start: int, stop: int) -> Words:
+        """A copy of some tokens, or an error if their file does not have them any more."""
         self.check_file()
-        return Corpus(np.array(self.words), self.doc_ptr, self.n_words, self.vocabulary, self.n_dropped)
+        if self._mapped is None or self.folder is None:
+            return np.array(self.words[start:stop])
+        try:
+            with (self.folder / "words.npy").open("rb") as file:
+                if os.path.samestat(os.fstat(file.fileno()), self._mapped.found):
+                    file.seek(self._mapped.offset + start * self.words.itemsize)
+                    words = np.fromfile(file, self.words.dtype, stop - start)
+                    if len(words) < stop - start:
+                        raise self._cut_short()
+                    return words
+        except OSError:  # it has gone
+            pass
+        return np.array(self.words[start:stop])  # the file has no name any more by which it could be cut
 
     @functools.cached_property
     def doc_lengths(self) -> npt.NDArray[np.int64]:
@@ -243,7 +276,10 @@ class Corpus:
         counts = np.zeros(self.n_words, np.int64)
         step = max(CHUNK, self.n_words)  # bincount copies its input to 8 bytes a token: a piece at a time
         for start in range(0, self.n_tokens, step):
-            counts += np.bincount(self.words[start : start + step], minlength=self.n_words)
+            piece = self.words[start : start + step]
+            if self._mapped is not None:
+                piece = self._read_words(start, start + len(piece))
+            counts += np.bincount(piece, minlength=self.n_words)
         return _frozen(counts)
 
     @functools.cached_property
@@ -343,9 +379,11 @@ def _read_array(path: Path, mmap: bool) -> Any:
     return values if mmap else np.array(values)
 
 
-def _mapping(values: Any) -> mmap.mmap | None:
+def _mapping(values: Any, found: os.stat_result) -> _Mapped | None:
     """The file that an array is mapped from, if it is."""
-    return values.base if isinstance(values.base, mmap.mmap) else None
+    if isinstance(values, np.memmap) and isinstance(values.base, mmap.mmap):
+        return _Mapped(values.base, values.offset, found)
+    return None
 
 
 def _check_replaceable(folder: Path) -> None:

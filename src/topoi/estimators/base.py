@@ -239,8 +239,13 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _fold_in(self, seed: int) -> FoldIn:
         return FoldIn(self.infer_sweeps, seed, self.infer_method)
 
-    def _corpus(self, X: Any, reset: bool, allow_empty: bool = False, like: Corpus | None = None) -> Corpus:
-        """X as a corpus, checked against what the estimator was fitted on, or is being fitted on: `like`."""
+    def _corpus(
+        self, X: Any, reset: bool, allow_empty: bool = False, like: Corpus | None = None, learn: bool = False
+    ) -> Corpus:
+        """X as a corpus, checked against what the estimator was fitted on, or is being fitted on: `like`.
+
+        They are learned from with `reset`, which forgets what was learned before, or `learn`, which does not.
+        """
         if isinstance(X, str | os.PathLike):
             X = Corpus.load(X)
         if isinstance(X, Corpus):
@@ -254,8 +259,8 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             else:
                 self._check_vocabulary(X, like)
             X.check_file()
-            # What is read again and again. Other engines read documents from the folder, and check them.
-            return X.in_memory if like is not None or (reset and self.engine is None) else X
+            # A file may be cut short while we look at it. Engines read documents from the folder, and check them.
+            return X if (reset or learn) and self.engine is not None else X.in_memory
         if type(X) is np.ndarray and X.dtype == object and X.size and not isinstance(X.flat[0], str):
             try:
                 X = check_array(X, dtype=np.float64, ensure_all_finite=False)  # numbers stored as objects

@@ -172,13 +172,13 @@ class LDA(TopicEstimator):
         with self._all_or_nothing():
             if not hasattr(self, "model_"):
                 return self.fit(X, y)
-            corpus = self._corpus(X, reset=False)
+            corpus = self._corpus(X, reset=False, learn=True)
             self._check_parameters()
             model = self.model_
             if self.n_topics != model.n_topics:
                 raise ParameterError("n_topics", f"is {self.n_topics}, but the model has {model.n_topics}; use fit")
             if corpus.vocabulary is None and model.vocabulary is not None:
-                corpus = Corpus(corpus.words, corpus.doc_ptr, corpus.n_words, model.vocabulary)
+                corpus = Corpus(corpus.in_memory.words, corpus.doc_ptr, corpus.n_words, model.vocabulary)
             seed = chain_seed(self._seed, 0, self._batches + 1)
             schedule = Schedule(self.infer_sweeps, self.n_samples)
             problem = Problem(corpus=corpus, seed=seed, priors=model.priors.given(model.last_counts))

@@ -189,4 +189,5 @@ class StoredEstimator(Stored):
 
 def known_classes(documents: bool = True, trusted: bool = False) -> Classes:
     """Everything that a file may hold: estimators and their parts."""
-    return known({}, StoredMembers(ESTIMATORS, lambda cls: StoredEstimator(cls, documents, trusted)), PARTS)
+    estimators = StoredMembers(ESTIMATORS, lambda cls: StoredEstimator(cls, documents, trusted))
+    return known({}, estimators, model.believing(PARTS) if trusted else PARTS)

@@ -43,7 +43,7 @@ def together_in_documents(topics: Topics, X: Any) -> Together:
 
     Documents without words do not count.
     """
-    corpus = X if isinstance(X, Corpus) else Corpus.from_counts(X, allow_empty=True)
+    corpus = X.in_memory if isinstance(X, Corpus) else Corpus.from_counts(X, allow_empty=True)
     words = _words_of(topics)
     columns = [_column(word, corpus) for word in words]
     present = corpus.to_counts().tocsc()[:, columns].tocsr()

@@ -42,7 +42,7 @@ def corpus_of(fitted: Any, X: Any) -> Corpus:
     models = models_of(fitted)
     if not isinstance(fitted, TopicModel):
         return check_fitted(fitted).as_corpus(X)
-    corpus = X if isinstance(X, Corpus) else Corpus.from_counts(X, allow_empty=True)
+    corpus = X.in_memory if isinstance(X, Corpus) else Corpus.from_counts(X, allow_empty=True)
     if corpus.n_words != models[0].n_words:
         raise CorpusError(f"X has {corpus.n_words} words, but the model was fitted on {models[0].n_words}.")
     return corpus

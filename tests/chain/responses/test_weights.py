@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
+import threadpoolctl
 from scipy import sparse, stats
 
 from support.tilted_checks import (
@@ -142,7 +145,7 @@ def test_topic_without_documents_follows_the_prior(how):
     assert not (state.z == k - 1).any()
     eta = np.zeros((2, pad(k)), np.float32)
     draws = np.zeros((n, 2))
-    with Pool(1) as pool, blas.one_blas_thread():  # once: to set the limit takes longer than a draw
+    with Pool(1) as pool:
         design = design_of(state, pool)
         for sweep in range(n):
             DRAWS[how](design, eta, kappa, omega, NU, 1, 64, sweep, pool)
@@ -172,14 +175,15 @@ def test_blas_has_one_thread_until_the_last_leaves(monkeypatch):
     """The limit is the process's: two who save and restore it in turns would leave it at what the other had set."""
     told = []
 
-    class Limits:
-        def __init__(self, n, user_api):
-            told.append((n, user_api))
+    class Libraries:
+        def limit(self, limits, user_api):
+            told.append((limits, user_api))
+            return self
 
         def restore_original_limits(self):
             told.append("restored")
 
-    monkeypatch.setattr(blas, "threadpool_limits", Limits)
+    monkeypatch.setattr(blas, "_libraries", Libraries)
     for _ in range(2):
         first, second = blas.one_blas_thread(), blas.one_blas_thread()
         first.__enter__()
@@ -189,3 +193,20 @@ def test_blas_has_one_thread_until_the_last_leaves(monkeypatch):
         second.__exit__(None, None, None)
         assert told == [(1, "blas"), "restored"]
         told.clear()
+
+
+def test_blas_is_looked_for_once(monkeypatch):
+    """It takes milliseconds, for every draw of the weights; and again when an import may have brought another one."""
+    looked = []
+    monkeypatch.setattr(blas, "_found", None)
+    true = blas.ThreadpoolController
+    monkeypatch.setattr(blas, "ThreadpoolController", lambda: looked.append(1) or true())
+    for _ in range(3):
+        with blas.one_blas_thread():
+            pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+            assert pools
+            assert {pool["num_threads"] for pool in pools} == {1}
+    assert len(looked) == 1
+    monkeypatch.setitem(sys.modules, "a_module_that_is_new", sys)
+    with blas.one_blas_thread():
+        assert len(looked) == 2

@@ -67,7 +67,7 @@ class Here:
 
     def begin(self, new: NewChain, pool: Pool, open_journal: OpenJournal) -> tuple[Engine, Journal | None]:
         """Topics drawn at random."""
-        state = new_state(new.corpus, new.priors, new.seed)
+        state = new_state(new.corpus.in_memory, new.priors, new.seed)
         if new.supervision is not None:
             state.supervision = new.supervision
             new.supervision.refresh(state, pool)

@@ -16,6 +16,7 @@ from topoi import LDA, Corpus
 from topoi.chain.engines.cluster import EngineError, _engine, _views, _words
 from topoi.chain.engines.cluster._job import Layout, read_arrays, read_part, write_arrays
 from topoi.errors import CorpusError
+from topoi.predict import fold_in
 
 X = random_counts(300, 200, 60, seed=2)
 QUICK = {"n_topics": 6, "n_sweeps": 6, "n_samples": 2, "sampler": "partial", "random_state": 0}
@@ -57,6 +58,50 @@ def test_a_corpus_that_is_cut_short_before_a_fit(engine, folder):
     for ask in (LDA(**QUICK, engine=engine).fit, fitted.transform):
         with pytest.raises(CorpusError, match=r"words\.npy has been cut short since the corpus was loaded"):
             ask(corpus)
+
+
+@mapped
+@pytest.mark.parametrize("method", ["gibbs", "mean_field"])
+@pytest.mark.parametrize("give", [str, Corpus.load])
+def test_a_corpus_that_is_cut_short_under_transform(give, method, folder, monkeypatch):
+    """Documents are in memory before the first of them is looked at. (If not, this process ends with SIGBUS.)"""
+    fitted = LDA(**QUICK, infer_method=method, infer_sweeps=2).fit(X)
+    expected = fitted.transform(X)
+    infer = fold_in.infer
+
+    def cut_first(*given):
+        cut(folder / "words.npy")
+        return infer(*given)
+
+    monkeypatch.setattr(fold_in, "infer", cut_first)
+    np.testing.assert_array_equal(fitted.transform(give(folder)), expected)
+    assert (folder / "words.npy").stat().st_size == 200
+
+
+@mapped
+def test_a_corpus_that_is_cut_short_under_partial_fit(folder):
+    fitted = LDA(**QUICK).fit(X)
+    fitted.set_params(callbacks=at(1, lambda: cut(folder / "words.npy"))).partial_fit(Corpus.load(folder))
+    np.testing.assert_array_equal(fitted.components_, LDA(**QUICK).fit(X).partial_fit(X).components_)
+
+
+@mapped
+@pytest.mark.parametrize("ask", [lambda corpus: corpus.in_memory, lambda corpus: corpus.word_counts])
+def test_a_corpus_that_is_cut_short_while_it_is_read(ask, folder, monkeypatch):
+    """Between the look at the length of the file and the last of its words."""
+    corpus = Corpus.load(folder)
+    monkeypatch.setattr(Corpus, "check_file", lambda corpus: cut(folder / "words.npy"))
+    with pytest.raises(CorpusError, match=r"words\.npy has been cut short since the corpus was loaded"):
+        ask(corpus)
+
+
+@mapped
+@pytest.mark.parametrize("change", ["replaced", "gone"])
+def test_a_corpus_that_is_replaced_stays_what_it_was(change, folder):
+    corpus = Corpus.load(folder)
+    other_words(folder) if change == "replaced" else shutil.rmtree(folder)
+    np.testing.assert_array_equal(corpus.in_memory.to_counts().toarray(), X)
+    np.testing.assert_array_equal(corpus.word_counts, X.sum(0))
 
 
 def other_words(folder):

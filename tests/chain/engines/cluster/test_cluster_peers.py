@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -18,6 +19,7 @@ from support.corpora import random_counts
 from support.waiting import PATIENCE
 from topoi import LDA, ParameterError
 from topoi.chain.engines.cluster import EngineError, _connect, _peer, _workers
+from topoi.cli._stop import Stop
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
@@ -182,6 +184,23 @@ def test_ctrl_c_at_once(listening):
         fit(f"tcp://{place}")
 
 
+def test_after_ctrl_c_nobody_is_asked_any_more(listening, monkeypatch):
+    """The thread that tries again and again to connect ends as well. (verify/fuzz_cli.py has found it.)"""
+    threads = []
+
+    def refuse(*given):
+        threads.append(threading.current_thread())
+        if len(threads) == 1:
+            _thread.interrupt_main()
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(_peer.socket, "create_connection", refuse)
+    with pytest.raises(KeyboardInterrupt):
+        fit("tcp://127.0.0.1:9")
+    threads[0].join(10)  # it would try for 30 seconds
+    assert not threads[0].is_alive()
+
+
 def test_waiting_is_told(monkeypatch, capsys, impatient):
     monkeypatch.setattr(_connect, "PATIENT", 0.0)
     with server(silent) as place:
@@ -281,6 +300,50 @@ def test_without_workers(cluster, monkeypatch, capsys):
         assert "waiting up to 1 s for one (dask worker tcp" in capsys.readouterr().err
     finally:
         scale(cluster, 1)
+
+
+@contextmanager
+def deserted(cluster, seconds):
+    """No worker is there, or comes within some seconds."""
+    scale(cluster, 0)
+    try:
+        with dask.config.set({"topoi.workers-timeout": f"{seconds}s"}):
+            yield
+    finally:
+        scale(cluster, 1)
+
+
+def test_a_wait_for_workers_hears_sigterm(cluster, monkeypatch):
+    """A command that is told to stop saves the model after the sweep; but there is none yet, nor will there be."""
+    monkeypatch.setattr(_connect, "PATIENT", 0.0)
+    with Stop() as stop, deserted(cluster, 20), distributed.Client(cluster.scheduler_address) as client:
+        stop.gentle = True
+        with pytest.raises(KeyboardInterrupt):  # before: an error after 20 seconds
+            _connect.meet_workers(client, lambda _: signal.raise_signal(signal.SIGTERM))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_sweep_that_nobody_is_there_to_finish_hears_a_signal(cluster, monkeypatch, listening, number):
+    """While it waits; and the wait begins soon after the last worker has left."""
+    monkeypatch.setattr(_connect, "PATIENT", 0.0)
+    waits = []
+
+    def press(client, say):
+        waits.append(True)
+        signal.raise_signal(number)
+        _connect.wait_for_worker(client, say)
+
+    def leave(progress):
+        monkeypatch.setattr(_workers, "wait_for_worker", press)
+        scale(cluster, 0)
+
+    with Stop() as stop, contextlib.ExitStack() as stack:
+        stop.gentle = True
+        stack.callback(scale, cluster, 1)
+        stack.enter_context(dask.config.set({"topoi.workers-timeout": "20s"}))
+        with pytest.raises(KeyboardInterrupt):
+            LDA(**SETTINGS, engine=cluster.scheduler_address, callbacks=[stop, leave]).fit(X)
+    assert waits == [True]
 
 
 # ---- TLS -----------------------------------------------------------------------------------------------------------

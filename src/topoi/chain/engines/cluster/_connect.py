@@ -1,4 +1,4 @@
-"""A connection to a Dask scheduler: every wait has a limit, is told, and hears Ctrl-C at once."""
+"""A connection to a Dask scheduler: every wait has a limit, is told, and hears Ctrl-C and SIGTERM at once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any, TypeVar
 
+from topoi._machine.interrupt import check_stop
 from topoi.chain.engines.cluster._faults import AGAIN, EngineError
 from topoi.chain.engines.cluster._peer import check_peer, split_address
 
@@ -34,7 +35,8 @@ class Overdue(Exception):  # noqa: N818 (it becomes an error of its caller's)
 def within(limit: float, work: Callable[[], R], waiting: str, say: Say, undo: Callable[[R], None] | None = None) -> R:
     """work(), on a thread of its own, so that Ctrl-C and the limit hold whatever it waits for.
 
-    It cannot be stopped, only left behind: what it gives then goes to `undo`.
+    A stop that a fit has been asked for ends the wait as well, be it before or meanwhile: it would be heard after the
+    sweep only. The work cannot be stopped, only left behind: what it gives then goes to `undo`.
     """
     future: Future[R] = Future()
 
@@ -57,9 +59,11 @@ def within(limit: float, work: Callable[[], R], waiting: str, say: Say, undo: Ca
             except TimeoutError:
                 if future.done():  # it is the work's own, or has just come
                     return future.result()
-            if not told and time.monotonic() > begun + PATIENT:
-                told = True
-                say(waiting)
+            if time.monotonic() > begun + PATIENT:  # whoever is there has answered by now
+                check_stop()
+                if not told:
+                    told = True
+                    say(waiting)
             if time.monotonic() > begun + limit:
                 raise Overdue
     except BaseException:
@@ -83,12 +87,19 @@ def connect(address: str, say: Say) -> Iterator[Any]:
         _check_certificates(address)
     waiting = f"waiting up to {limit:g} s for the Dask scheduler at {address} …"
 
+    left = threading.Event()
+
     def begin() -> Any:
-        check_peer(address, limit)
+        check_peer(address, limit, left)
+        if left.is_set():
+            raise Overdue
         return Client(address, timeout=limit)  # type: ignore[no-untyped-call]
 
     try:
         client = within(2 * limit + GRACE, begin, waiting, say, undo=lambda client: client.close())
+    except KeyboardInterrupt:
+        left.set()
+        raise
     except Overdue:
         raise EngineError(
             f"the Dask server at {address} greets but has not let us in for {limit:g} seconds; start it anew"

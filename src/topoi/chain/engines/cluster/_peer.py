@@ -11,6 +11,7 @@ import contextlib
 import socket
 import ssl
 import struct
+import threading
 import time
 from urllib.parse import urlsplit
 
@@ -48,13 +49,16 @@ def split_address(address: str) -> tuple[str, str, int]:
     return scheme, host or "", port or 0
 
 
-def check_peer(address: str, limit: float) -> None:
-    """Raise unless a Dask server greets at an address, in plain (tcp://) or after TLS (tls://), within some seconds."""
+def check_peer(address: str, limit: float, left: threading.Event) -> None:
+    """Raise unless a Dask server greets at an address, in plain (tcp://) or after TLS (tls://), within some seconds.
+
+    Whoever waits for the answer may have `left`: then nobody is asked any more.
+    """
     scheme, host, port = split_address(address)
     if scheme not in ("tcp", "tls"):
         return  # Dask's own affair
     deadline = time.monotonic() + limit
-    with _reach(address, host, port, deadline) as connection:
+    with _reach(address, host, port, deadline, left) as connection:
         if scheme == "tls":
             connection.sendall(client_hello())
             first = _hear(connection, deadline)
@@ -64,7 +68,7 @@ def check_peer(address: str, limit: float) -> None:
             first = _hear(connection, min(deadline, time.monotonic() + SILENCE))
             if first is None:
                 for question in (client_hello(), f"GET / HTTP/1.0\r\nHost: {host}\r\n\r\n".encode()):
-                    answer = _ask(host, port, question)
+                    answer = None if left.is_set() else _ask(host, port, question)
                     if answer and not greets(answer):
                         raise wrong_peer(address, answer)
                 first = _hear(connection, deadline)
@@ -77,18 +81,17 @@ def check_peer(address: str, limit: float) -> None:
             )
 
 
-def _reach(address: str, host: str, port: int, deadline: float) -> socket.socket:
+def _reach(address: str, host: str, port: int, deadline: float, left: threading.Event) -> socket.socket:
     """A connection; tried again until the deadline, since a scheduler may just be starting."""
     while True:
         try:
             return socket.create_connection((host, port), max(deadline - time.monotonic(), 0.1))
         except (OSError, UnicodeError) as error:
             no_such_host = isinstance(error, UnicodeError) or error.errno == socket.EAI_NONAME
-            if no_such_host or time.monotonic() + 0.5 > deadline:
+            if no_such_host or time.monotonic() + 0.5 > deadline or left.wait(0.2):
                 raise EngineError(
                     f"there is no Dask scheduler at {address} ({error}); start one there: dask scheduler"
                 ) from error
-            time.sleep(0.2)
 
 
 def _hear(connection: socket.socket, deadline: float) -> bytes | None:

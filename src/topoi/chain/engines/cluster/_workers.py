@@ -15,7 +15,7 @@ from topoi.chain.engines.cluster._stamp import code_stamp
 from topoi.errors import ParameterError
 
 R = TypeVar("R")
-SPELL = 10.0  # seconds after which a round of tasks that is not done is looked at
+SPELL = 2.0  # seconds after which a round of tasks that is not done is looked at: without workers it is never done
 CHOICES = 'None, "blocks", a Dask Client, or the address of a Dask scheduler such as "tcp://host:8786"'
 #: What Dask raises when it gives up: a task has cost several workers (too little memory?), or the scheduler has gone.
 LOST = ("KilledWorker", "FutureCancelledError", "FuturesCancelledError", "CancelledError")
