@@ -15,7 +15,7 @@ from scipy import sparse
 
 from topoi._disk import store
 from topoi._disk.schema import NUMBER, SPARSE, WHOLE, array_of, instance_of, optional
-from topoi._disk.store import ModelError, Stored, StoredMembers, known
+from topoi._disk.store import Classes, ModelError, Stored, StoredMembers, known
 from topoi._machine.arrays import Floats, Ints
 from topoi.chain.counts.rows import TOPIC, Rows
 from topoi.chain.factors.base import probabilities, scale_of_counts

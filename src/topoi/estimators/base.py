@@ -86,8 +86,12 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         problems: Sequence[Problem],
         schedule: Schedule,
         checkpoints: Checkpoints | None = None,
+        name: str = "model",
     ) -> list[list[Run]]:
-        """Run the chains of every problem: over the threads if there are several, else with threads inside."""
+        """Run the chains of every problem: over the threads if there are several, else with threads inside.
+
+        `name` is that of their checkpoints. Callbacks are told of models alone.
+        """
         asked = (self.doc_topic_prior, self.topic_word_prior, self.n_topics)
         priors = [problem.priors or resolve_priors(*asked, problem.corpus) for problem in problems]
         plans = [
@@ -107,7 +111,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         ):  # fmt: skip
             for plan in plans:
                 place.check(plan, self.sampler)
-            callbacks = [*show, *(self.callbacks or [])]
+            callbacks = [*show, *((self.callbacks or []) if name == "model" else [])]
             todo = [(model, number) for model in range(len(problems)) for number in range(self.n_chains)]
             seconds = self.max_seconds
             if seconds is not None:  # a budget of the whole fit: chains that wait for a thread share it
@@ -124,7 +128,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                     if checkpoints is None:
                         return None
                     key = fingerprint(state, plan, schedule, self.tol, *more)
-                    return checkpoints.journal(f"model-{model}-chain-{number}", key)
+                    return checkpoints.journal(f"{name}-{model}-chain-{number}", key)
 
                 new = NewChain(problem.corpus, priors[model], seed, problem.supervision(self.n_topics))
                 engine, journal = place.begin(new, inner, open_journal)
@@ -314,11 +318,13 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         check_method(self.infer_method)
 
 
-def as_pair(validation: Any) -> tuple[Any, Any]:
-    """What a user means by `validation` of a supervised model: documents and labels, or targets."""
-    if not isinstance(validation, tuple | list) or len(validation) != 2:
-        raise ParameterError("validation", f"must be a pair (X, y) or None, not {type(validation).__name__}")
-    return validation[0], validation[1]
+def as_validation(validation: Any) -> tuple[Any, Any, Any]:
+    """What a user means by `validation` of a supervised model: documents and labels or targets, and covariates."""
+    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
+        raise ParameterError(
+            "validation", f"must be (X, y), or (X, y, covariates), or None, not {type(validation).__name__}"
+        )
+    return (*validation, None) if len(validation) == 2 else tuple(validation)
 
 
 def as_checkpoints(checkpoint: Any) -> Checkpoints | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -13,22 +13,28 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from topoi._disk.schema import TEXT, array_of, instance_of, list_of
+from topoi._disk.schema import FLAG, TEXT, array_of, instance_of, list_of
 from topoi._disk.store import ModelError
-from topoi.chain.loop import Callback
+from topoi.chain.checkpoint import Checkpoints
+from topoi.chain.loop import Callback, Run
 from topoi.chain.responses import DEFAULT_LABEL_LOSS, LabelResponse, find_loss, losses
 from topoi.chain.responses.settings import check_setting
 from topoi.corpus.target import Kind, Target
-from topoi.estimators.base import OF_THE_INPUT, as_checkpoints, as_pair
+from topoi.estimators.base import OF_THE_INPUT, as_checkpoints, as_validation
+from topoi.estimators.covariates import Covariates
 from topoi.estimators.labels import Labels, balance, check_labels, check_mask
 from topoi.estimators.learned import learned_with_weights
+from topoi.estimators.pilot import plan_pilots
 from topoi.estimators.problem import SupervisedProblem
 from topoi.estimators.several import OfOneModel, Several, SideBySide
-from topoi.estimators.strategies import Strategy, check_strategy, strategy_for
+from topoi.estimators.strategies import OneVsOne, Strategy, check_strategy, strategy_for
 from topoi.estimators.supervised import SupervisedEstimator
 from topoi.estimators.unpredicted import NeverPredictedWarning
 from topoi.estimators.watch import watch_labels
-from topoi.predict.scores import Reason
+from topoi.predict.aims import LabelAim
+from topoi.predict.calibration import Calibration, probabilities, usual_calibration
+from topoi.predict.reasons import Reason
+from topoi.predict.refit import usual_settings
 
 
 class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
@@ -65,6 +71,12 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         Multiplies the cost of documents by their class. Not for the ordinal loss.
     weight_prior : float, default 1.0
         ν: prior precision of the weights.
+    word_features : "tfidf" or None, default "tfidf"
+        Columns beside the topics in the final weights: the words of a document themselves. None: topics alone.
+    refit : bool, default True
+        Fit the final weights anew, on the topics of the training documents as new documents would get them, on
+        `word_features` and on covariates; how much say each has is chosen on documents that are set aside. False:
+        predict with the weights of the chains, as the papers do, without word features.
     n_gibbs : int, default 2
         Passes of coordinate Gibbs over the weights per sweep; 0 draws them exactly by Cholesky (slow for large K).
     part : int, default 8
@@ -104,11 +116,15 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         "classes_": array_of(),
         "_fitted_strategy": TEXT,
         "_several": list_of(instance_of(SupervisedEstimator)),
+        "_calibration": instance_of(Calibration),
+        "_at_least_one": FLAG,
     }
     _kind = LabelResponse
     _labels: Labels
     _several: list[MedLDAClassifier]  # the models, where there are several
     _fitted_strategy: str  # whatever `strategy` was set to since
+    _calibration: Calibration  # of the scores of the head
+    _at_least_one: bool  # whether every document is given a label, where any number may be right
     # What belongs to one model: where there are several, to each of `estimators_`.
     model_: Any = OfOneModel()
     chains_: Any = OfOneModel()
@@ -134,6 +150,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         positive_weight: float | None = None,
         class_weight: Any = None,
         weight_prior: float = 1.0,
+        word_features: str | None = "tfidf",
+        refit: bool = True,
         n_gibbs: int = 2,
         part: int = 8,
         doc_topic_prior: Any = None,
@@ -162,6 +180,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         self.positive_weight = positive_weight
         self.class_weight = class_weight
         self.weight_prior = weight_prior
+        self.word_features = word_features
+        self.refit = refit
         self.n_gibbs = n_gibbs
         self.part = part
         self.doc_topic_prior = doc_topic_prior
@@ -189,14 +209,17 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         return tags
 
     def fit(
-        self, X: Any, y: Any, unlabelled: Any = None, checkpoint: Any = None, validation: Any = None
-    ) -> MedLDAClassifier:
+        self, X: Any, y: Any, unlabelled: Any = None, checkpoint: Any = None, validation: Any = None,
+        covariates: Any = None,
+    ) -> MedLDAClassifier:  # fmt: skip
         """Learn topics and weights from documents X and labels y.
 
         y has one label per document (any type), or is an indicator matrix (documents, labels) of 0 and 1. `unlabelled`
         is a mask of documents whose labels are not known: their words take part, their y is not looked at. `checkpoint`
-        as for `LDA`. `validation`, a pair (X, y), are documents to watch the fit on, which it does not learn from: its
+        as for `LDA`. `validation`, (X, y) or (X, y, covariates), are documents to watch the fit on, which it does not learn from: its
         accuracy (micro-F1 for an indicator matrix; of every model its own) is in `validation_traces_`.
+        `covariates` is a data frame (or a mapping, an array, a sparse matrix) with a row for each document: numbers are
+        standardised, other columns are categories.
         """
         with self._all_or_nothing():
             corpus = self._corpus(X, reset=True)
@@ -213,26 +236,66 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
                 targets[~mask] = found
             weight = np.ones_like(targets)
             weight[~mask] = labels.weights(known, self.class_weight)[:, None]
-            if strategy.balances and (self.positive_weight is not None or not loss.probabilistic):
+            if self.positive_weight is not None and not isinstance(strategy, OneVsOne):
                 weight *= balance(targets, self.positive_weight)
+            asked = weight
+            if strategy.balances and self.positive_weight is None and not loss.probabilistic:
+                weight = weight * balance(targets, None)
             checkpoints = as_checkpoints(checkpoint)
-            whole = self._problem(corpus, self._new_seed(checkpoints), targets, weight, loss())
-            problems = [problem.adapted(self.get_params(deep=False)) for problem in strategy.share_out(whole)]
+            beside, columns = self._learn_covariates(covariates, corpus.n_documents)
+            whole = self._problem(corpus, self._new_seed(checkpoints), targets, weight, loss(), columns)
+
+            def share_out(problem: SupervisedProblem) -> list[SupervisedProblem]:
+                return [own.adapted(self.get_params(deep=False)) for own in strategy.share_out(problem)]
+
+            problems = share_out(whole)
+            watched = problems
             if validation is not None:
-                problems = self._watched(problems, validation, whole, strategy)
-            runs = self._learn(problems, checkpoints)
+                watched = self._watched(problems, validation, whole, strategy, beside)
+            runs = self._learn(watched, checkpoints)
+            of_covariates = {} if beside is None else {"_covariates": beside}
             each = [
-                learned_with_weights(problem, chains, self._schedule) | _of_labels(own, "multitask")
-                for own, problem, chains in zip(strategy.of_models(), problems, runs, strict=True)
+                learned_with_weights(problem, chains, self._schedule) | _of_labels(own, "multitask") | of_covariates
+                for own, problem, chains in zip(strategy.of_models(), watched, runs, strict=True)
             ]
             together = each[0] if len(each) == 1 else self._several_models(each)
-            self._become(together | _of_labels(labels, self.strategy))
-            self._warn_of_unpredicted(targets)
+            refitted: dict[str, Any] = {}
+            scores = None
+            if self.refit and not loss.ordered:
+                refitted, scores = self._refitted(whole, asked, labels, problems, runs, share_out, checkpoints)
+            self._become(together | _of_labels(labels, self.strategy) | of_covariates | refitted)
+            self._warn_of_unpredicted(targets, scores)
             return self
 
-    def _warn_of_unpredicted(self, targets: NDArray[Any]) -> None:
+    def _refitted(
+        self, whole: SupervisedProblem, weight: NDArray[Any], labels: Labels, problems: list[SupervisedProblem],
+        runs: list[list[Run]], share_out: Callable[[SupervisedProblem], list[SupervisedProblem]],
+        checkpoints: Checkpoints | None,
+    ) -> tuple[dict[str, Any], NDArray[np.float64]]:  # fmt: skip
+        """Fitted attributes of the head, whose settings a pilot has chosen, and the scores of the training documents.
+
+        `weight` is what the user asks for: that of rare labels in the chain would shift probabilities.
+        """
+
+        def aim_at(rows: Any) -> LabelAim:
+            return LabelAim(whole.targets[rows], weight[rows], labels.one_of_many, labels.several)
+
+        whole_aim = aim_at(slice(None))
+        pilots = plan_pilots(~np.isnan(whole.targets[:, 0]), whole.seed)
+        settings, calibration = usual_settings(bool(self.word_features)), usual_calibration(whole.targets.shape[1])
+        if pilots and not any(run.stopped == "interrupted" for chains in runs for run in chains):
+            outcome = self._piloted(whole, pilots, share_out, aim_at, checkpoints)
+            assert isinstance(outcome.aim, LabelAim)
+            settings, calibration = outcome.settings, outcome.aim.calibration(outcome.scores)
+        head, scores = self._fitted_head(whole, problems, runs, whole_aim, settings)
+        found = {"_head": head, "_calibration": calibration, "_at_least_one": whole_aim.at_least_one}
+        return found, calibration.log_odds(scores) - calibration.threshold
+
+    def _warn_of_unpredicted(self, targets: NDArray[Any], log_odds: NDArray[np.float64] | None) -> None:
         """Warn of classes that some documents have and that are predicted for none."""
-        if self._ordered:
+        if log_odds is not None:
+            seen = self._chosen(log_odds).any(0)
+        elif self._ordered:
             scores, own = (self.doc_topic_ @ self.topic_weights_.T)[None], np.asarray(self.loss_parameters_)
             chosen = self.response_.chosen(scores, own.mean(0, keepdims=True))
             seen = np.isin(np.arange(len(self.classes_)), chosen)
@@ -247,21 +310,25 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             warnings.warn(found, stacklevel=3)
 
     def _watched(
-        self, problems: list[SupervisedProblem], validation: Any, whole: SupervisedProblem, strategy: Strategy
-    ) -> list[SupervisedProblem]:
+        self, problems: list[SupervisedProblem], validation: Any, whole: SupervisedProblem, strategy: Strategy,
+        beside: Covariates | None,
+    ) -> list[SupervisedProblem]:  # fmt: skip
         """The problems, each with a watch on the documents of `validation` that it is about."""
-        X, y = as_pair(validation)
+        X, y, covariates = as_validation(validation)
         labels = strategy.labels
         documents = self._corpus(X, reset=False, allow_empty=True, like=whole.corpus)
         known = labels.check_known(y, documents.n_documents)
         loss = find_loss(self.loss, LabelResponse)
         targets = labels.numbers(known) if loss.ordered else labels.targets(known)
         measure = "micro_f1" if labels.several else "accuracy"
-        unseen = strategy.share_out(replace(whole, corpus=documents, targets=targets, weight=np.ones_like(targets)))
+        columns = None if beside is None else beside.encode(covariates, documents.n_documents)
+        about = replace(whole, corpus=documents, targets=targets, weight=np.ones_like(targets), columns=columns)
+        unseen = strategy.share_out(about)
         watched = []
         for problem, new in zip(problems, unseen, strict=True):
             assert isinstance(problem.response, LabelResponse)
-            watch = watch_labels(new.corpus, new.targets, measure, self._fold_in(problem.seed), problem.response)
+            how = (measure, self._fold_in(problem.seed), problem.response, new.columns)
+            watch = watch_labels(new.corpus, new.targets, *how)
             watched.append(replace(problem, watch=watch))
         return watched
 
@@ -316,49 +383,76 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             super()._check_fitted()
         else:
             Several(self.estimators_).check(self.n_features_in_)
+        n_tasks = 1 if self._labels.binary else len(self.classes_)
+        self._check_head(sum(model.n_topics for one in self.estimators_ for model in one.chains_), n_tasks)
+        if self.refitted_:
+            if "_calibration" not in vars(self):
+                raise ModelError("the scores of the head have no calibration")
+            self._calibration.check(n_tasks)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_strategy(self.strategy)
         check_setting("positive_weight", self.positive_weight)
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any, covariates: Any = None) -> NDArray[np.float64]:
         """Scores: (n_documents,) for two classes and for the ordinal loss, else (n_documents, n_classes).
 
-        Hinge loss: in units of the margin, averaged over the samples. Logistic loss: the log odds of the averaged
-        probability. Softmax: the logarithm of the averaged probability. Ordinal: the score itself, averaged; a higher
-        one speaks for later classes. For "ovo": the pairs that a class wins, and less than half of a pair for the sum
-        of its scores, which breaks ties (as scikit-learn's `OneVsOneClassifier`).
+        They are calibrated log odds; where any number of labels may be right, those beyond the threshold from which on a
+        label is predicted. With `refit=False` they are scores of the chains. Hinge loss: in units of the margin,
+        averaged over the samples. Logistic loss: the log odds of the averaged probability. Softmax: the logarithm of the
+        averaged probability. For "ovo": the pairs that a class wins, and less than half of a pair for the sum of its
+        scores, which breaks ties (as scikit-learn's `OneVsOneClassifier`). Ordinal loss, always: the score itself,
+        averaged; a higher one speaks for later classes.
         """
-        samples = self._scores(X)
+        if self.refitted_:
+            log_odds = self._log_odds(X, covariates) - self._calibration.threshold
+            return log_odds[:, 0] if self._labels.binary else log_odds
+        samples = self._scores(X, covariates)
         models = zip(self.estimators_, samples, strict=True)
         scores = [model.response_.average(part, model.loss_parameters_) for model, part in models]
         together = np.concatenate(scores, axis=1)
         return together[:, 0] if self._labels.binary or self._ordered else self._strategy.decide(together)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, covariates: Any = None) -> NDArray[Any]:
         """Labels of new documents; an indicator matrix if y was one.
 
         Where one label is right, the likeliest; for the ordinal loss too, though a median may be closer to the truth.
+        Where any number may be right, those with a positive score, and at least the best one if every training document
+        had a label.
         """
+        check_is_fitted(self)
         if self._ordered:
-            (samples,) = self._scores(X)
+            (samples,) = self._scores(X, covariates)
             best: NDArray[Any] = self.classes_[self.response_.chosen(samples, self.loss_parameters_)]
             return best
-        scores = self.decision_function(X)
+        scores = self.decision_function(X, covariates)
         if self._labels.several:
-            return (scores > 0).astype(int)
+            return self._chosen(scores).astype(int)
         chosen: NDArray[Any] = self.classes_[(scores > 0).astype(int) if self._labels.binary else scores.argmax(1)]
         return chosen
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def _chosen(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which labels are predicted (documents, labels) by scores (documents, tasks)."""
+        if self._labels.binary:
+            return np.column_stack((scores[:, 0] <= 0, scores[:, 0] > 0))
+        if self._labels.one_of_many:
+            return np.asarray(scores.argmax(1)[:, None] == np.arange(scores.shape[1]))
+        best = vars(self).get("_at_least_one", False) and scores.argmax(1)[:, None] == np.arange(scores.shape[1])
+        return np.asarray((scores > 0) | best)
+
+    def predict_proba(self, X: Any, covariates: Any = None) -> NDArray[np.float64]:
         """Probability of every label (n_documents, n_classes); rows sum to 1 unless several labels may be right.
 
-        Those of a likelihood (logistic, softmax, ordinal) are averaged over the posterior samples; for "ovo" those
-        of the pairs are coupled (Wu, Lin & Weng 2004). The hinge loss has none: they are the share of the samples that
-        vote for a label, with one more vote shared by all labels, so that no label is ever certain.
+        They are calibrated on training documents that were set aside. With `refit=False` those of a likelihood
+        (logistic, softmax) are averaged over the posterior samples; for "ovo" those of the pairs are coupled (Wu, Lin &
+        Weng 2004); the hinge loss has none, and they are the share of the samples that vote for a label, with one more
+        vote shared by all labels, so that no label is ever certain. Those of the ordinal loss are always averaged over
+        the samples.
         """
-        samples, labels = self._scores(X), self._labels
+        if self.refitted_:
+            return self._labels.normalised(probabilities(self._log_odds(X, covariates), self._labels.one_of_many))
+        samples, labels = self._scores(X, covariates), self._labels
         if self.estimators_[0].response_.probabilistic:  # whatever `loss` was set to since
             models = zip(self.estimators_, samples, strict=True)
             parts = [model.response_.link(scores, model.loss_parameters_).mean(0) for model, scores in models]
@@ -369,28 +463,39 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         chosen = scores.argmax(2)[:, :, None] == np.arange(n_choices) if labels.one_of_many else scores > 0
         return labels.normalised((chosen.sum(0) + 1.0 / n_choices) / (n_samples + 1.0))
 
-    def _scores(self, X: Any) -> list[NDArray[np.float64]]:
+    def _log_odds(self, X: Any, covariates: Any) -> NDArray[np.float64]:
+        """Calibrated log odds (documents, tasks) of the head."""
+        return self._calibration.log_odds(self._head_scores(X, covariates))
+
+    def _scores(self, X: Any, covariates: Any) -> list[NDArray[np.float64]]:
         """Scores (samples, documents, tasks) of every model."""
         corpus = self.as_corpus(X)
+        columns = self._columns(covariates, corpus.n_documents)
         with self._pool() as pool:
-            return self._sample_scores(corpus, pool)
+            return self._sample_scores(corpus, pool, columns)
 
-    def explain(self, X: Any, n_topics: int = 5, n_words: int = 10) -> list[list[Reason]]:
-        """For every document, a `Reason` per label: the topics, and the words through them, for and against it.
+    def explain(self, X: Any, n_topics: int = 5, n_words: int = 10, covariates: Any = None) -> list[list[Reason]]:
+        """For every document, a `Reason` per label: what topics, words and covariates add to its score.
 
-        For two classes one reason, for the second; for the ordinal loss one, for the last. For "ovo" a score is made of
-        votes: ask `estimators_[i]` for a pair.
+        For two classes one reason, for the second; for the ordinal loss one, for the last. With `refit=False` there are
+        topics alone, and for "ovo" a score is made of votes: ask `estimators_[i]` for a pair.
         """
+        check_is_fitted(self)
+        if self.refitted_:
+            labels = self.classes_[1:] if self._labels.binary else self.classes_
+            calibration = self._calibration
+            base = calibration.intercept - calibration.threshold
+            return self._head_reasons(X, covariates, labels.tolist(), calibration.slope, base, n_topics, n_words)
         corpus = self.as_corpus(X)
         explained = [self.classes_[-1:]] if self._ordered else self._strategy.explained()
         return self._reasons(corpus, explained, n_topics, n_words)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Accuracy; for an indicator matrix, the share of documents with all labels right.
 
         A label that the model does not know is an error. `scoring="accuracy"` of scikit-learn counts it as wrong.
         """
-        predicted = self.predict(X)
+        predicted = self.predict(X, covariates)
         return float(accuracy_score(self.as_truth(y, len(predicted)), predicted, sample_weight=sample_weight))
 
 

@@ -8,8 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from topoi._machine.rng import CHAIN, bits, new_stream
+from topoi.chain.counts.shares import Design
 from topoi.chain.priors import Priors
 from topoi.chain.responses import Response
 from topoi.chain.responses.settings import STRONGEST
@@ -43,7 +45,8 @@ class SupervisedProblem(Problem):
 
     `targets` (documents, tasks) are −1 and +1, or standardised numbers; NaN where one is not known. `weight` multiplies
     the cost of each. `nu` is the prior precision of the weights of topics, which `n_gibbs` passes move in a sweep.
-    `part` tokens of a document share a table of tilts.
+    `part` tokens of a document share a table of tilts. `columns` (documents, J) are covariates, which are part of the
+    score as topics are. `rows` are the numbers of the documents in the whole that they were taken from, None if all.
     """
 
     targets: NDArray[Any]
@@ -52,10 +55,19 @@ class SupervisedProblem(Problem):
     nu: float
     n_gibbs: int
     part: int = 8
+    columns: sparse.csr_array | None = None
+    rows: NDArray[np.int64] | None = None
 
     def take(self, rows: NDArray[np.int64]) -> Self:
         """The same of some of the documents."""
-        return replace(self, corpus=self.corpus.take(rows), targets=self.targets[rows], weight=self.weight[rows])
+        return replace(
+            self,
+            corpus=self.corpus.take(rows),
+            targets=self.targets[rows],
+            weight=self.weight[rows],
+            columns=None if self.columns is None else self.columns[rows],
+            rows=rows,
+        )
 
     def task(self, number: int) -> Self:
         """One of the tasks alone, in the layout that kernels are compiled for."""
@@ -75,7 +87,13 @@ class SupervisedProblem(Problem):
 
     def supervision(self, n_topics: int) -> Supervision:
         """The supervised half of the state of a chain, with the targets as they are and weights 0."""
-        return new_supervision(self.response, self.targets, n_topics, self.weight, self.nu, self.n_gibbs, self.part)
+        design = None
+        if self.columns is not None:
+            found = self.columns.tocsc()
+            start, rows = found.indptr.astype(np.int64), found.indices.astype(np.int32)
+            design = Design(start, rows, found.data.astype(np.float32), found.shape[0])
+        settings = (self.nu, self.n_gibbs, self.part, design, self.nu)
+        return new_supervision(self.response, self.targets, n_topics, self.weight, *settings)
 
 
 def model_seed(seed: int, model: int) -> int:

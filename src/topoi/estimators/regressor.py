@@ -9,24 +9,31 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from topoi._disk.schema import FLAG, array_of, instance_of
 from topoi._disk.store import ModelError
-from topoi.chain.loop import Callback
+from topoi.chain.checkpoint import Checkpoints
+from topoi.chain.loop import Callback, Run
 from topoi.chain.responses import DEFAULT_NUMBER_LOSS, NumberResponse, find_loss
 from topoi.corpus import Corpus
 from topoi.corpus.target import Target
 from topoi.errors import ParameterError
-from topoi.estimators.base import as_checkpoints, as_pair
+from topoi.estimators.base import as_checkpoints, as_validation
+from topoi.estimators.covariates import Covariates
 from topoi.estimators.learned import learned_with_weights
-from topoi.estimators.problem import model_seed
+from topoi.estimators.pilot import SET_ASIDE, plan_pilots
+from topoi.estimators.problem import SupervisedProblem, model_seed
 from topoi.estimators.supervised import SupervisedEstimator
 from topoi.estimators.watch import watch_targets
-from topoi.predict.intervals import N_DRAWS, Noise, held_out_noise, measure_noise, spaced
-from topoi.predict.scores import Reason, score_draws
+from topoi.predict.aims import NumberAim
+from topoi.predict.intervals import N_DRAWS, Noise, Unseen, held_out_noise, measure_noise, spaced
+from topoi.predict.reasons import Reason
+from topoi.predict.refit import usual_settings
+from topoi.predict.scores import score_draws
 
 
 class MedLDARegressor(RegressorMixin, SupervisedEstimator):
@@ -79,6 +86,8 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         epsilon: float = 1e-3,
         held_out: float = 0.0,
         weight_prior: float = 1.0,
+        word_features: str | None = "tfidf",
+        refit: bool = True,
         n_gibbs: int = 2,
         part: int = 8,
         doc_topic_prior: Any = None,
@@ -105,6 +114,8 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         self.epsilon = epsilon
         self.held_out = held_out
         self.weight_prior = weight_prior
+        self.word_features = word_features
+        self.refit = refit
         self.n_gibbs = n_gibbs
         self.part = part
         self.doc_topic_prior = doc_topic_prior
@@ -131,11 +142,13 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         tags.regressor_tags.poor_score = True  # as for the classifier
         return tags
 
-    def fit(self, X: Any, y: Any, checkpoint: Any = None, validation: Any = None) -> MedLDARegressor:
+    def fit(
+        self, X: Any, y: Any, checkpoint: Any = None, validation: Any = None, covariates: Any = None
+    ) -> MedLDARegressor:
         """Learn topics and weights from documents X and targets y, (documents,) or (documents, outputs).
 
-        `checkpoint` as for `LDA`. `validation`, a pair (X, y), are documents to watch the fit on, which it does not
-        learn from: R² on them is in `validation_traces_`.
+        `checkpoint` as for `LDA`. `validation`, (X, y) or (X, y, covariates), are documents to watch the fit on, which it
+        does not learn from: R² on them is in `validation_traces_`. `covariates` as for `MedLDAClassifier`.
         """
         with self._all_or_nothing():
             corpus = self._corpus(X, reset=True)
@@ -151,38 +164,86 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             targets = (targets - mean) / spread
             checkpoints = as_checkpoints(checkpoint)
             out = self._to_hold_out(targets)
-            problem = self._problem(corpus, self._new_seed(checkpoints), targets, np.ones_like(targets), response)
+            beside, columns = self._learn_covariates(covariates, corpus.n_documents)
+            seed = self._new_seed(checkpoints)
+            problem = self._problem(corpus, seed, targets, np.ones_like(targets), response, columns)
+            watched = problem
             if validation is not None:
-                unseen, right = self._to_watch(validation, corpus, response, len(mean))
+                unseen, right, new = self._to_watch(validation, corpus, response, len(mean), beside)
                 fold_in = self._fold_in(problem.seed)
-                watch = watch_targets(unseen, (right - mean) / spread, fold_in, response)
-                problem = replace(problem, watch=watch)
-            problems = [problem]
-            if len(out):
-                rest = problem.take(np.setdiff1d(np.arange(corpus.n_documents), out))
-                problems.append(replace(rest, seed=model_seed(problem.seed, 1), watch=None))
-            runs = self._learn(problems, checkpoints)
-            fold_in = self._fold_in(problems[-1].seed)
-            with self._pool() as pool:
-                if len(out):
-                    noise = held_out_noise(runs[1], corpus.take(out), targets[out], response, fold_in, pool)
-                else:
-                    noise = measure_noise(runs[0], corpus, targets, response, fold_in, pool)
+                watch = watch_targets(unseen, (right - mean) / spread, fold_in, response, new)
+                watched = replace(problem, watch=watch)
+            if self.refit and not response.predictive:
+                (runs,) = self._learn([watched], checkpoints)
+                refitted, noise = self._refitted(problem, runs, checkpoints)
+            else:
+                runs, noise = self._not_refitted(watched, out, checkpoints)
+                refitted = {}
             units = {"_one": one, "_mean": mean, "_spread": spread}
             errors = {"_noise": noise, "noise_std_": np.sqrt(noise.variance) * spread}
-            self._become(learned_with_weights(problem, runs[0], self._schedule) | units | errors)
+            of_covariates = {} if beside is None else {"_covariates": beside}
+            found = learned_with_weights(watched, runs, self._schedule)
+            self._become(found | units | errors | of_covariates | refitted)
             return self
 
+    def _not_refitted(
+        self, problem: SupervisedProblem, out: NDArray[np.int64], checkpoints: Checkpoints | None
+    ) -> tuple[list[Run], Noise]:
+        """The chains, which predict themselves, and their errors: of documents that a second fit goes without, if any."""
+        problems, response = [problem], problem.response
+        assert isinstance(response, NumberResponse)
+        if len(out):
+            rest = problem.take(np.setdiff1d(np.arange(problem.corpus.n_documents), out))
+            problems.append(replace(rest, seed=model_seed(problem.seed, 1), watch=None))
+        runs = self._learn(problems, checkpoints)
+        fold_in = self._fold_in(problems[-1].seed)
+        with self._pool() as pool:
+            if len(out):
+                new = problem.take(out)
+                unseen = Unseen(runs[1], new.corpus, new.targets, new.columns)
+                noise = held_out_noise([unseen], response, fold_in, pool)
+            else:
+                given = (problem.corpus, problem.targets, response, fold_in, pool, problem.columns)
+                noise = measure_noise(runs[0], *given)
+        return runs[0], noise
+
+    def _refitted(
+        self, problem: SupervisedProblem, runs: list[Run], checkpoints: Checkpoints | None
+    ) -> tuple[dict[str, Any], Noise]:
+        """Fitted attributes of the head, whose settings a pilot has chosen, and the noise around it."""
+        response = problem.response
+        assert isinstance(response, NumberResponse)
+
+        def aim_at(rows: Any) -> NumberAim:
+            return NumberAim(problem.targets[rows], problem.weight[rows])
+
+        pilots = plan_pilots(~np.isnan(problem.targets).any(1), problem.seed, float(self.held_out) or SET_ASIDE)
+        settings, fold_in = usual_settings(bool(self.word_features)), self._fold_in(problem.seed)
+        if pilots and not any(run.stopped == "interrupted" for run in runs):
+            outcome = self._piloted(problem, pilots, lambda own: [own], aim_at, checkpoints)
+            settings = outcome.settings
+            ends = np.cumsum([len(new.targets) for new in outcome.unseen])[:-1]
+            each = zip(outcome.chains, outcome.unseen, np.split(outcome.scores, ends), strict=True)
+            unseen = [Unseen(chains[0], new.corpus, new.targets, new.columns, said) for chains, new, said in each]
+            with self._pool() as pool:
+                noise = held_out_noise(unseen, response, fold_in, pool)
+        else:
+            with self._pool() as pool:
+                given = (problem.corpus, problem.targets, response, fold_in, pool, problem.columns)
+                noise = measure_noise(runs, *given)
+        head, _ = self._fitted_head(problem, [problem], [runs], aim_at(slice(None)), settings)
+        return {"_head": head}, noise
+
     def _to_watch(
-        self, validation: Any, corpus: Corpus, response: NumberResponse, n_outputs: int
-    ) -> tuple[Corpus, NDArray[np.float64]]:
-        """Documents to watch the fit on, and their targets."""
-        X, y = as_pair(validation)
+        self, validation: Any, corpus: Corpus, response: NumberResponse, n_outputs: int, beside: Covariates | None
+    ) -> tuple[Corpus, NDArray[np.float64], sparse.csr_array | None]:
+        """Documents to watch the fit on, their targets, and the columns of their covariates."""
+        X, y, covariates = as_validation(validation)
         documents = self._corpus(X, reset=False, allow_empty=True, like=corpus)
         targets = check_targets(y, documents.n_documents, response).reshape(documents.n_documents, -1)
         if targets.shape[1] != n_outputs:
             raise ParameterError("validation", f"has {targets.shape[1]} outputs, but y has {n_outputs}")
-        return documents, targets
+        return documents, targets, None if beside is None else beside.encode(covariates, documents.n_documents)
 
     @property
     def target_(self) -> Target:
@@ -214,6 +275,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             raise ModelError("spreads and noise must not be negative")
         if len(noise.errors) != n or not all(errors.ndim == 1 and len(errors) for errors in noise.errors):
             raise ModelError("every output needs the errors that its intervals are made of")
+        self._check_head(sum(model.n_topics for model in self.chains_), n)
 
     def _to_hold_out(self, targets: NDArray[np.float64]) -> NDArray[np.int64]:
         """Documents that the second fit goes without; none if there is no second fit."""
@@ -226,14 +288,14 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             raise ParameterError("held_out", "leaves an output without a known target in one of the parts; use 0")
         return out
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False, covariates: Any = None) -> Any:
         """Expected targets of new documents; with `return_std`, also how far the targets may be off (see intervals)."""
-        mean, spread = self._predict(X, return_std)
+        mean, spread = self._predict(X, return_std, covariates)
         if self._one:
             return (mean[:, 0], spread[:, 0]) if return_std else mean[:, 0]
         return (mean, spread) if return_std else mean
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> NDArray[np.float64]:
+    def predict_interval(self, X: Any, level: float = 0.9, covariates: Any = None) -> NDArray[np.float64]:
         """Bounds (n_documents, 2) or (n_documents, n_outputs, 2) between which the target is with probability `level`.
 
         The width follows how sure the model is of a document's topics and weights; how wide that must be is taken from
@@ -248,18 +310,23 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             tail = (1.0 - float(level)) / 2.0
             both = np.stack([self.response_.quantiles(scores, own, p) for p in (tail, 1.0 - tail)], axis=2)
             return both[:, 0] if self._one else both
-        mean, spread = self._predict(X, True)
+        mean, spread = self._predict(X, True, covariates)
         bounds = mean[:, :, None] + spread[:, :, None] * self._noise.bounds(float(level))
         return bounds[:, 0] if self._one else bounds
 
-    def _predict(self, X: Any, with_spread: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _predict(self, X: Any, with_spread: bool, covariates: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and, if asked for, standard deviation (documents, outputs) in the targets' units."""
         corpus = self.as_corpus(X)
-        with self._pool() as pool:
-            (scores,) = self._sample_scores(corpus, pool)
-            mean = self.response_.average(scores, self.loss_parameters_) * self._spread + self._mean
-            if not with_spread:
-                return mean, np.empty(0)
+        if self.refitted_:
+            found = self._head_scores(corpus, covariates)
+        else:
+            columns = self._columns(covariates, corpus.n_documents)
+            with self._pool() as pool:
+                (scores,) = self._sample_scores(corpus, pool, columns)
+            found = self.response_.average(scores, self.loss_parameters_)
+        mean = found * self._spread + self._mean
+        if not with_spread:
+            return mean, np.empty(0)
         scores, own = self._draws(corpus)
         draws = self.response_.link(scores, own)
         if self.response_.predictive:
@@ -271,17 +338,21 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         with self._pool() as pool:
             return score_draws(self._chains, corpus, N_DRAWS, self._seed, pool)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """R² of the predictions; every target must be known."""
-        predicted = self.predict(X)
+        predicted = self.predict(X, covariates=covariates)
         truth = self.as_truth(y, len(predicted))
         if np.isnan(truth).any():
             row = int(np.flatnonzero(np.isnan(truth).reshape(len(truth), -1).any(1))[0])
             raise ParameterError("y", f"target {row} is NaN; score only documents whose targets are known")
         return float(r2_score(truth, predicted, sample_weight=sample_weight))
 
-    def explain(self, X: Any, n_topics: int = 5, n_words: int = 10) -> list[list[Reason]]:
+    def explain(self, X: Any, n_topics: int = 5, n_words: int = 10, covariates: Any = None) -> list[list[Reason]]:
         """For every document, a `Reason` per output, in standard deviations from the mean target; counts: in logs."""
+        check_is_fitted(self)
+        if self.refitted_:
+            n = len(self._mean)
+            return self._head_reasons(X, covariates, list(range(n)), np.ones(n), np.zeros(n), n_topics, n_words)
         corpus = self.as_corpus(X)
         return self._reasons(corpus, [range(len(self._mean))], n_topics, n_words)
 

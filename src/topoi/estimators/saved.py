@@ -18,8 +18,11 @@ from topoi.chain import model
 from topoi.chain.model import TopicModel
 from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors
 from topoi.chain.responses import RESPONSES
+from topoi.estimators.covariates import Covariates
 from topoi.estimators.labels import Labels
+from topoi.predict.calibration import Calibration
 from topoi.predict.intervals import Noise
+from topoi.predict.refit import Head, Settings
 from topoi.predict.scores import Chain
 
 #: What an estimator is made of.
@@ -31,6 +34,31 @@ PARTS = known(
             spare=("beside",),
         ),
         "Labels": Stored(Labels, {"classes": array_of(), "several": FLAG}),
+        "Settings": Stored(Settings, {field.name: NUMBER for field in fields(Settings)}),
+        "Head": Stored(
+            Head,
+            {
+                "settings": instance_of(Settings),
+                "idf": array_of("float64"),
+                "words": array_of("float32"),
+                "topics": array_of("float64"),
+                "covariates": array_of("float64"),
+                "constant": array_of("float64"),
+            },
+        ),
+        "Calibration": Stored(
+            Calibration, {"slope": array_of("float64"), "intercept": array_of("float64"), "threshold": NUMBER}
+        ),
+        "Covariates": Stored(
+            Covariates,
+            {
+                "names": list_of(TEXT),
+                "categories": list_of(array_of()),
+                "centre": array_of("float64"),
+                "scale": array_of("float64"),
+                "is_sparse": FLAG,
+            },
+        ),
         "Noise": Stored(
             Noise,
             {"variance": array_of("float64"), "scale": array_of("float64"), "errors": list_of(array_of("float64"))},

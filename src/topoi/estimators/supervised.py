@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from topoi._disk.schema import array_of, instance_of, list_of
 from topoi._disk.store import ModelError
@@ -17,10 +20,34 @@ from topoi.chain.model import check_whole
 from topoi.chain.responses import Response, find_loss, losses
 from topoi.chain.responses.settings import check_setting
 from topoi.corpus import Corpus
+from topoi.errors import ParameterError
 from topoi.estimators.base import TopicEstimator
-from topoi.estimators.problem import SupervisedProblem
+from topoi.estimators.covariates import Covariates, learn_covariates
+from topoi.estimators.pilot import Pilot, pilot_schedule
+from topoi.estimators.problem import SupervisedProblem, model_seed
 from topoi.estimators.saved import Savable
-from topoi.predict.scores import Chain, Reason, reasons, sample_own, sample_scores
+from topoi.predict.effects import Effect, effects
+from topoi.predict.label_free import label_free_shares
+from topoi.predict.reasons import Reason, Shown, head_reasons, reasons
+from topoi.predict.refit import Aim, Head, Parts, Settings, Trial, choose, fit_head, parts_of
+from topoi.predict.scores import Chain, sample_own, sample_scores
+from topoi.predict.word_features import bag_of_words
+
+#: The number of the model that the first pilot stands for, where seeds are made: no fit has as many.
+PILOT = 2**31
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What pilots leave: of each the chains of its models and the documents that were set aside; the aim of all of
+    these, the settings chosen, and their scores.
+    """
+
+    chains: list[list[list[Run]]]
+    unseen: list[SupervisedProblem]
+    aim: Aim
+    settings: Settings
+    scores: NDArray[np.float64]
 
 
 class SupervisedEstimator(TopicEstimator):
@@ -33,8 +60,12 @@ class SupervisedEstimator(TopicEstimator):
         "response_": instance_of(Response),
         "topic_weights_": array_of("float64"),
         "topic_weights_std_": array_of("float64"),
+        "_head": instance_of(Head),
+        "_covariates": instance_of(Covariates),
     }
     loss: str
+    word_features: str | None
+    refit: bool
     cost: float | None
     weight_prior: float
     n_gibbs: int
@@ -43,6 +74,8 @@ class SupervisedEstimator(TopicEstimator):
     topic_word_prior: Any
     response_: Response
     _chains: list[Chain]
+    _head: Head  # what predicts, unless the chains do: then there is none
+    _covariates: Covariates  # only if the fit had some
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -50,19 +83,147 @@ class SupervisedEstimator(TopicEstimator):
         return tags
 
     def _problem(
-        self, corpus: Corpus, seed: int, targets: NDArray[Any], weight: NDArray[Any], response: Response
-    ) -> SupervisedProblem:
+        self, corpus: Corpus, seed: int, targets: NDArray[Any], weight: NDArray[Any], response: Response,
+        columns: sparse.csr_array | None,
+    ) -> SupervisedProblem:  # fmt: skip
         """What there is to learn, described for all that follows."""
         return SupervisedProblem(
             corpus=corpus, seed=seed, targets=targets, weight=weight, response=response, nu=float(self.weight_prior),
-            n_gibbs=self.n_gibbs, part=int(self.part),
+            n_gibbs=self.n_gibbs, part=int(self.part), columns=columns,
         )  # fmt: skip
 
-    def _learn(self, problems: list[SupervisedProblem], checkpoints: Checkpoints | None = None) -> list[list[Run]]:
-        """Run the chains of a model for every problem."""
+    def _learn(
+        self, problems: list[SupervisedProblem], checkpoints: Checkpoints | None = None, n_pilots: int = 0
+    ) -> list[list[Run]]:
+        """Run the chains of a model for every problem; those of pilots are shorter."""
         for problem in problems:
             problem.check_limits()
+        if n_pilots:
+            return self._run(problems, pilot_schedule(self._schedule, n_pilots), checkpoints, "pilot")
         return self._run(problems, self._schedule, checkpoints)
+
+    def _learn_covariates(self, given: Any, n_documents: int) -> tuple[Covariates | None, sparse.csr_array | None]:
+        """What the covariates of a fit are, and their columns; nothing where there are none."""
+        return (None, None) if given is None else learn_covariates(given, n_documents)
+
+    def _columns(self, given: Any, n_documents: int) -> sparse.csr_array | None:
+        """The columns of the covariates of new documents; None if the fit had none."""
+        if (known := vars(self).get("_covariates")) is not None:
+            return known.encode(given, n_documents)
+        if given is not None:
+            raise ParameterError("covariates", "were not given to fit, so predictions cannot use them")
+        return None
+
+    def _parts(self, corpus: Corpus, thetas: list[NDArray[Any]], columns: sparse.csr_array | None) -> Parts:
+        """The parts of the score of documents, from the topic shares that the chains of all models give them."""
+        bag = (
+            bag_of_words(corpus) if self.word_features else sparse.csr_array((corpus.n_documents, 0), dtype=np.float32)
+        )
+        return parts_of(bag, thetas, columns)
+
+    def _fitted_head(
+        self, whole: SupervisedProblem, problems: list[SupervisedProblem], runs: list[list[Run]], aim: Aim,
+        settings: Settings,
+    ) -> tuple[Head, NDArray[np.float64]]:  # fmt: skip
+        """The head of all documents, whose weights are fitted on their label-free topics; and their scores."""
+        with self._pool() as pool:
+            thetas = self._label_free(whole.corpus, problems, runs, pool)
+            parts = self._parts(whole.corpus, thetas, whole.columns)
+            head = fit_head(parts, aim, settings, whole.seed, pool)
+        return head, head.score(parts)
+
+    def _label_free(
+        self, corpus: Corpus, problems: list[SupervisedProblem], runs: list[list[Run]], pool: Pool
+    ) -> list[NDArray[Any]]:
+        """Topic shares of documents as if they were new, of every chain; also of those that a model has not seen."""
+        thetas: list[NDArray[Any]] = []
+        for problem, chains in zip(problems, runs, strict=True):
+            for found in chains:
+                own = label_free_shares(found, problem.corpus, self.infer_sweeps, pool)
+                if problem.rows is not None:
+                    theta = np.empty((corpus.n_documents, own.shape[1]), np.float32)
+                    others = np.setdiff1d(np.arange(corpus.n_documents), problem.rows)
+                    theta[problem.rows] = own
+                    theta[others] = self._fold_in(problem.seed)(found.model, corpus.take(others), pool)
+                    own = theta
+                thetas.append(own)
+        return thetas
+
+    def _piloted(
+        self, whole: SupervisedProblem, pilots: list[Pilot],
+        share_out: Callable[[SupervisedProblem], list[SupervisedProblem]], aim_at: Callable[[Any], Aim],
+        checkpoints: Checkpoints | None,
+    ) -> Outcome:  # fmt: skip
+        """The settings that are best for the documents that pilots set aside, and the scores of these."""
+        parts = [
+            replace(whole.take(pilot.learned), seed=model_seed(whole.seed, PILOT + number), rows=None, watch=None)
+            for number, pilot in enumerate(pilots)
+        ]
+        problems = [share_out(part) for part in parts]
+        runs = self._learn([problem for own in problems for problem in own], checkpoints, len(pilots))
+        trials, chains, unseen = [], [], []
+        with self._pool() as pool:
+            for pilot, part, own in zip(pilots, parts, problems, strict=True):
+                of_pilot, runs = runs[: len(own)], runs[len(own) :]
+                label_free = self._label_free(part.corpus, own, of_pilot, pool)
+                new = whole.take(pilot.set_aside)
+                thetas = [
+                    self._fold_in(problem.seed)(found.model, new.corpus, pool)
+                    for problem, found_by in zip(own, of_pilot, strict=True)
+                    for found in found_by
+                ]
+                learned = self._parts(part.corpus, label_free, part.columns)
+                trials.append(Trial(learned, aim_at(pilot.learned), self._parts(new.corpus, thetas, new.columns)))
+                chains.append(of_pilot)
+                unseen.append(new)
+            aim = aim_at(np.concatenate([pilot.set_aside for pilot in pilots]))
+            return Outcome(chains, unseen, aim, *choose(trials, aim, whole.seed, pool))
+
+    def _head_scores(self, X: Any, covariates: Any) -> NDArray[np.float64]:
+        """Scores (documents, tasks) of the head."""
+        parts, _, _ = self._parts_of_new(X, covariates)
+        return self._head.score(parts)
+
+    def _parts_of_new(self, X: Any, covariates: Any) -> tuple[Parts, Corpus, list[NDArray[Any]]]:
+        """The parts of the score of new documents; also these, and their topic shares by every chain."""
+        corpus = self.as_corpus(X)
+        columns = self._columns(covariates, corpus.n_documents)
+        with self._pool() as pool:
+            thetas = [
+                self._fold_in(one.seed_)(model, corpus, pool) for one in self.estimators_ for model in one.chains_
+            ]
+        words = bool(self._head.words.size)  # whatever `word_features` was set to since
+        bag = bag_of_words(corpus) if words else sparse.csr_array((corpus.n_documents, 0), dtype=np.float32)
+        return parts_of(bag, thetas, columns), corpus, thetas
+
+    @property
+    def refitted_(self) -> bool:
+        """Whether predictions are made by weights that were fitted anew at the end, not by those of the chains."""
+        return "_head" in vars(self)
+
+    @property
+    def word_weights_(self) -> NDArray[np.float32]:
+        """Weights (n_tasks, n_features) of words by themselves, of their tf-idf columns; empty without them."""
+        check_is_fitted(self)
+        return self._head.words.T if self.refitted_ else np.empty((0, 0), np.float32)
+
+    @property
+    def posterior_(self) -> list[Chain]:
+        """Of every chain its topics, and the weights of its kept samples."""
+        return self._chains
+
+    def effects(self, level: float = 0.9) -> list[Effect]:
+        """The effects of covariates on the scores of the chains, each with an interval of the posterior.
+
+        The effect is that of one standard deviation of a number, or of a category against the average of all documents
+        in standard deviations of its indicator; in the units of `topic_weights_`. `pandas.DataFrame(model.effects())`
+        makes a table of it.
+        """
+        check_is_fitted(self)
+        if "_covariates" not in vars(self):
+            raise ParameterError("covariates", "were not given to fit: there are no effects")
+        models = [(one.posterior_, one.response_.unit) for one in self.estimators_]
+        return effects(models, self._covariates.columns, self.target_.names, level)
 
     @property
     def weight_samples_(self) -> list[NDArray[np.float32]]:
@@ -78,10 +239,10 @@ class SupervisedEstimator(TopicEstimator):
         """y as what the predictions for so many documents are compared with; an error if it cannot be."""
         raise NotImplementedError
 
-    def _sample_scores(self, corpus: Corpus, pool: Pool) -> list[NDArray[np.float64]]:
+    def _sample_scores(self, corpus: Corpus, pool: Pool, columns: sparse.csr_array | None) -> list[NDArray[np.float64]]:
         """Scores (samples, documents, tasks) of every model."""
         return [
-            sample_scores(_chains_of(one), corpus, self._fold_in(one.seed_), pool) / one.response_.unit
+            sample_scores(one.posterior_, corpus, self._fold_in(one.seed_), pool, columns) / one.response_.unit
             for one in self.estimators_
         ]
 
@@ -91,11 +252,27 @@ class SupervisedEstimator(TopicEstimator):
         """For every document the reasons of every model, by its best chain, for the labels that it explains."""
         parts, first = [], 0
         for one, labels in zip(self.estimators_, explained, strict=True):
-            best = next(chain for chain in _chains_of(one) if chain.model is one.model_)
+            best = next(chain for chain in one.posterior_ if chain.model is one.model_)
             settings = (one.response_.unit, self._fold_in(one.seed_), n_topics, n_words, first)
             parts.append(reasons(best, labels, corpus, *settings))
             first += one.model_.n_topics
         return [[reason for part in parts for reason in part[d]] for d in range(corpus.n_documents)]
+
+    def _head_reasons(
+        self, X: Any, covariates: Any, labels: list[Any], slope: NDArray[Any], base: NDArray[Any], n_topics: int,
+        n_words: int,
+    ) -> list[list[Reason]]:  # fmt: skip
+        """For every document the reasons of the head for labels, whose scores are slope · f + base."""
+        parts, corpus, thetas = self._parts_of_new(X, covariates)
+        shown, chain, column, first = [], 0, 0, 0
+        for one in self.estimators_:
+            for model in one.chains_:
+                if model is one.model_:
+                    shown.append(Shown(model, first, chain, column))
+                chain, column = chain + 1, column + model.n_topics
+            first += one.model_.n_topics
+        names = self._covariates.columns if "_covariates" in vars(self) else []
+        return head_reasons(self._head, slope, base, labels, corpus, parts, thetas, shown, names, n_topics, n_words)
 
     @property
     def _n_tasks(self) -> int:
@@ -115,24 +292,41 @@ class SupervisedEstimator(TopicEstimator):
             if chain.model.n_words != self.n_features_in_ or not np.isfinite(chain.weights).all():
                 raise ModelError("a chain has other words than the estimator, or weights that are not finite")
             own = self.response_.first_own(self._n_tasks)
-            expected = {} if own is None else {"own": (len(chain.weights), *own.shape)}
-            if {name: array.shape for name, array in chain.beside.items()} != expected or not all(
-                array.dtype == np.float64 and np.isfinite(array).all() for array in chain.beside.values()
+            expected: dict[str, Any] = {}
+            if own is not None:
+                expected["own"] = (np.dtype(np.float64), (len(chain.weights), *own.shape))
+            if (columns := self._n_columns) > 0:
+                expected["columns"] = (np.dtype(np.float32), (len(chain.weights), self._n_tasks, columns))
+            if {name: (array.dtype, array.shape) for name, array in chain.beside.items()} != expected or not all(
+                np.isfinite(array).all() for array in chain.beside.values()
             ):
-                raise ModelError(f"a chain must hold the parameters of its loss, {expected}, finite, and nothing else")
+                raise ModelError(f"a chain must hold {expected} beside its weights, finite, and nothing else")
         shape = (self._n_tasks, self.model_.n_topics)
         if self.topic_weights_.shape != shape or self.topic_weights_std_.shape != shape:
             raise ModelError(f"topic_weights_ must be of shape {shape}")
 
+    @property
+    def _n_columns(self) -> int:
+        """Columns of the covariates."""
+        known = vars(self).get("_covariates")
+        return 0 if known is None else len(known.columns)
+
+    def _check_head(self, n_topics: int, n_tasks: int) -> None:
+        """Raise unless the head fits the chains, which have so many topics together."""
+        if "_covariates" in vars(self):
+            self._covariates.check()
+        if self.refitted_:
+            self._head.check(self.n_features_in_, n_topics, self._n_columns, n_tasks)
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if self.word_features not in ("tfidf", None):
+            raise ParameterError("word_features", f'must be "tfidf" or None, not {self.word_features!r}')
+        if not isinstance(self.refit, bool | np.bool_):
+            raise ParameterError("refit", f"must be True or False, not {self.refit!r}")
         check_whole("n_gibbs", self.n_gibbs, 0)
         check_whole("part", self.part, 1)
         check_setting("weight_prior", self.weight_prior, none=False)
         find_loss(self.loss, self._kind)
         for response in losses(self._kind).values():  # whichever `loss` is: a wrong margin is wrong
             response.check_settings(self.get_params(deep=False))
-
-
-def _chains_of(one: SupervisedEstimator) -> list[Chain]:
-    return [Chain(model, weights) for model, weights in zip(one.chains_, one.weight_samples_, strict=True)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from topoi._machine.pool import Pool
 from topoi.chain.diagnostics import completion
@@ -44,6 +45,7 @@ def watch_labels(
     measure: str,
     fold_in: FoldIn,
     response: LabelResponse,
+    columns: sparse.csr_array | None = None,
 ) -> Watch:
     """Accuracy or micro-F1 of predicted labels; `targets` (documents, tasks) as the response has them, all known."""
     one = targets.shape[1] == 1
@@ -53,7 +55,7 @@ def watch_labels(
         if not len(targets):
             return math.nan
         chain = Chain(model, weights, beside)
-        samples, own = sample_scores([chain], corpus, fold_in, pool), sample_own([chain])
+        samples, own = sample_scores([chain], corpus, fold_in, pool, columns), sample_own([chain])
         if measure == "micro_f1":
             right, said = targets > 0, response.average(samples, own) > 0
             return float(2 * (right & said).sum() / max(right.sum() + said.sum(), 1))
@@ -62,20 +64,19 @@ def watch_labels(
     return Watch(measure, _key(corpus, targets), score)
 
 
-def watch_targets(corpus: Corpus, targets: NDArray[np.float64], fold_in: FoldIn, response: Response) -> Watch:
+def watch_targets(
+    corpus: Corpus, targets: NDArray[np.float64], fold_in: FoldIn, response: Response,
+    columns: sparse.csr_array | None = None,
+) -> Watch:  # fmt: skip
     """R² of predicted numbers, the mean over the outputs; targets (documents, outputs), NaN where one is not known."""
 
     def score(model: TopicModel, weights: NDArray[np.float32], beside: dict[str, NDArray[Any]], pool: Pool) -> float:
-        found = _answers(Chain(model, weights, beside), response, corpus, fold_in, pool)
+        chain = Chain(model, weights, beside)
+        found = response.average(sample_scores([chain], corpus, fold_in, pool, columns), sample_own([chain]))
         return float(np.mean([_r2(true[~np.isnan(true)], said[~np.isnan(true)])
                               for true, said in zip(targets.T, found.T, strict=True)]))  # fmt: skip
 
     return Watch("r2", _key(corpus, targets), score)
-
-
-def _answers(chain: Chain, response: Response, corpus: Corpus, fold_in: FoldIn, pool: Pool) -> Scores:
-    """What the estimator would predict from."""
-    return response.average(sample_scores([chain], corpus, fold_in, pool), sample_own([chain]))
 
 
 def _r2(true: Scores, said: Scores) -> float:

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.predict.calibration import Calibration, best_threshold, calibrate_each, calibrate_one_of_many
+from topoi.predict.refit import Aim
 
 Scores = NDArray[np.float64]
 
+#: Labels that settings are chosen on, at most, where any number of them may be right: as many as go at once.
+MOST_TELLING = 16
+
 
 @dataclass(frozen=True)
-class LabelAim:
-    """Targets −1 and +1 (documents, tasks), which count by `weight`; `exclusive` if one of many labels is right.
+class LabelAim(Aim):
+    """Targets −1 and +1: `exclusive` if one of many labels is right, `several` if any number may be.
 
     One task may also be that of two classes, of which it says whether the second is right.
     """
 
-    targets: Scores
-    weight: Scores
+    one_sided = True
+
     exclusive: bool
     several: bool
-    one_sided: bool = True
 
     def loss(self, scores: Scores) -> float:
         """Log loss of calibrated probabilities."""
@@ -34,15 +38,25 @@ class LabelAim:
         found = self._calibrated(scores)[0]
         if not self.several:
             return found
-        known = ~np.isnan(self.targets).any(1)
+        known = self._known
         has = self.targets[known] > 0
         return replace(found, threshold=best_threshold(found.log_odds(scores)[known], has, self.at_least_one))
+
+    def telling(self) -> NDArray[np.int64]:
+        """All tasks; or, of many that do not compete, the frequent ones."""
+        if self.exclusive or self.targets.shape[1] <= MOST_TELLING:
+            return super().telling()
+        return np.sort(np.argsort(-(self.targets > 0).sum(0), kind="stable")[:MOST_TELLING])
+
+    @property
+    def _known(self) -> NDArray[Any]:
+        """Which documents have labels that are known."""
+        return np.asarray(~np.isnan(self.targets[:, 0]))  # all tasks of a document, or none
 
     @property
     def at_least_one(self) -> bool:
         """Whether every document has a label, so that a new one is given one too."""
-        known = ~np.isnan(self.targets).any(1)
-        return bool(self.several and known.any() and (self.targets[known] > 0).any(1).all())
+        return bool(self.several and (self.targets[self._known] > 0).any(1).all())
 
     def _calibrated(self, scores: Scores) -> tuple[Calibration, float]:
         if self.exclusive:
@@ -52,12 +66,10 @@ class LabelAim:
 
 
 @dataclass(frozen=True)
-class NumberAim:
-    """Standardised numbers (documents, outputs)."""
+class NumberAim(Aim):
+    """Standardised numbers."""
 
-    targets: Scores
-    weight: Scores
-    one_sided: bool = False
+    one_sided = False
 
     def loss(self, scores: Scores) -> float:
         """Mean squared error."""

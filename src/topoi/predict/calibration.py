@@ -2,8 +2,8 @@
 
 | labels | log odds | parameters |
 |---|---|---|
-| one of two, or any number of them | a_l f_l + b_l of each label (Platt 1999) | a and b of each label, near those of all |
-| one of many | a f_l + b_l, softmax over the labels (temperature scaling with a bias: Guo et al. 2017) | a, and b of each |
+| one of two, or any number of them | a_l f_l + b_l of each label (Platt 1999) | a and b of each, near those of all |
+| one of many | a f_l + b_l, softmax over the labels (temperature scaling: Guo et al. 2017) | a, and b of each |
 
 The parameters maximise the likelihood of the labels, with a prior that keeps those of rare labels near the common ones.
 Where any number of labels may be right, a label is predicted if its probability is above a threshold, the same for all
@@ -18,6 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, log_softmax, softmax
+
+from topoi._disk.store import ModelError
+from topoi._machine.arrays import Floats
 
 Scores = NDArray[np.float64]
 
@@ -39,6 +42,19 @@ class Calibration:
         """Log odds (documents, labels)."""
         return scores * self.slope + self.intercept
 
+    def check(self, n_labels: int) -> None:
+        """Raise unless there are finite numbers for so many labels: they may come from a file."""
+        arrays = (self.slope, self.intercept)
+        if not all(array.shape == (n_labels,) and np.isfinite(array).all() for array in arrays):
+            raise ModelError(f"calibration must have {n_labels} finite slopes and intercepts")
+        if not np.isfinite(self.threshold):
+            raise ModelError("the threshold of the log odds must be finite")
+
+
+def usual_calibration(n_labels: int) -> Calibration:
+    """What is used where there are too few documents to set some aside."""
+    return Calibration(np.full(n_labels, USUAL_SLOPE), np.zeros(n_labels))
+
 
 def probabilities(log_odds: Scores, exclusive: bool) -> Scores:
     """Probabilities from log odds; `exclusive`: one of many is right."""
@@ -46,7 +62,7 @@ def probabilities(log_odds: Scores, exclusive: bool) -> Scores:
     return found
 
 
-def calibrate_one_of_many(scores: Scores, right: NDArray[np.int64], weight: Scores) -> tuple[Calibration, float]:
+def calibrate_one_of_many(scores: Scores, right: NDArray[np.int64], weight: Floats) -> tuple[Calibration, float]:
     """A slope and an intercept for each label, and the mean log loss; `right` is the number of the right label."""
     n, n_labels = scores.shape
     rows = np.arange(n)
@@ -70,7 +86,7 @@ def calibrate_one_of_many(scores: Scores, right: NDArray[np.int64], weight: Scor
     return calibration, float(-(weight * log_p).sum() / max(weight.sum(), 1e-300))
 
 
-def calibrate_each(scores: Scores, targets: Scores, weight: Scores) -> tuple[Calibration, float]:
+def calibrate_each(scores: Scores, targets: Floats, weight: Floats) -> tuple[Calibration, float]:
     """A slope and an intercept for each label, and the mean log loss; targets are −1 and +1, or NaN where not known."""
     known = ~np.isnan(targets)
     sign, weight = np.where(known, targets, 1.0), np.where(known, weight, 0.0)

@@ -4,9 +4,9 @@ For every task, weights u minimise
 
     ½|u|² + C Σ_d c_d (t_d − u·x_d)²
 
-where t are the targets. For labels, ±1, the square counts only while t·(u·x) < 1: a document that is on its label's side
-by more than the margin is not pulled back (the squared hinge loss of a linear support vector machine). The dual has one
-number β_d for each document, u = Σ_d β_d x_d, and a step in one of them has a closed form:
+where t are the targets. For labels, ±1, the square counts only while t·(u·x) < 1: a document that is on its label's
+side by more than the margin is not pulled back (the squared hinge loss of a linear support vector machine). The dual
+has one number β_d for each document, u = Σ_d β_d x_d, and a step in one of them has a closed form:
 
     β_d ← β_d + (t_d − u·x_d − s_d β_d) / (|x_d|² + s_d),    s_d = 1/(2 C c_d),   for labels kept at t_d β_d ≥ 0
 
@@ -38,16 +38,7 @@ class Table:
     """Columns of documents: `words`, sparse (documents, V), and `rest`, dense (documents, J)."""
 
     words: sparse.csr_array
-    rest: NDArray[np.float64]
-
-    @property
-    def n_documents(self) -> int:
-        """Rows."""
-        return len(self.rest)
-
-    def take(self, rows: NDArray[np.int64]) -> Table:
-        """Some of the documents."""
-        return Table(self.words[rows], np.ascontiguousarray(self.rest[rows]))
+    rest: Floats
 
     def scores(self, weights: Weights) -> NDArray[np.float64]:
         """Scores (documents, tasks)."""
@@ -76,11 +67,9 @@ def descend(
     score, step = np.zeros(LANES), np.zeros(LANES)
     order = np.arange(n_documents)
     for _ in range(n_passes):
-        for i in range(n_documents - 1, 0, -1):
-            j = integer(stream, i + 1)
-            held = order[i]
-            order[i] = order[j]
-            order[j] = held
+        for last in range(n_documents - 1, 0, -1):
+            other = integer(stream, last + 1)
+            order[last], order[other] = order[other], order[last]
         largest = 0.0
         for i in range(n_documents):
             d = order[i]
@@ -121,10 +110,10 @@ def descend(
 
 
 def fit_weights(
-    table: Table, targets: NDArray[np.float64], weight: NDArray[np.float64], strength: float, one_sided: bool, seed: int,
-    pool: Pool, n_passes: int = 60,
+    table: Table, targets: Floats, weight: Floats, strength: float, one_sided: bool, seed: int, pool: Pool,
+    n_passes: int,
 ) -> Weights:  # fmt: skip
-    """The weights of all tasks for targets (documents, tasks; NaN: not known) that count by `weight`; C is `strength`."""
+    """The weights of all tasks for targets (documents, tasks; NaN: not known), which count by `weight`."""
     words, rest = table.words, table.rest
     norm = np.asarray(words.multiply(words).sum(1)).ravel() + np.einsum("dj,dj->d", rest, rest)
     n_documents, n_tasks = targets.shape

@@ -72,7 +72,7 @@ class Noise:
 
 def measure_noise(
     runs: Sequence[Run], corpus: Corpus, targets: NDArray[np.float64], response: NumberResponse, fold_in: FoldIn,
-    pool: Pool,
+    pool: Pool, columns: sparse.csr_array | None = None,
 ) -> Noise:  # fmt: skip
     """The noise of the targets (documents, outputs; NaN: not known) around what the chains expect."""
     documents = _some_of_each(~np.isnan(targets))
@@ -83,20 +83,41 @@ def measure_noise(
         here = slice(group, None, n_groups)
         chains = [Chain(_without(result, corpus, documents[here]), result.weights, result.beside) for result in runs]
         part = corpus.take(documents[here])
-        expected = response.average(sample_scores(chains, part, fold_in, pool), sample_own(chains))
+        of_part = None if columns is None else columns[documents[here]]
+        expected = response.average(sample_scores(chains, part, fold_in, pool, of_part), sample_own(chains))
         errors[here] = targets[documents[here]] - expected
         variance[here] = target_draws(chains, response, part, N_DRAWS, fold_in.seed, pool).var(0, ddof=1)
     return _noise(errors, variance)
 
 
-def held_out_noise(
-    runs: Sequence[Run], corpus: Corpus, targets: NDArray[np.float64], response: NumberResponse, fold_in: FoldIn,
-    pool: Pool,
-) -> Noise:  # fmt: skip
-    """The noise of the targets of documents that the chains have not seen."""
-    chains = [Chain(result.model, result.weights, result.beside) for result in runs]
-    errors = targets - response.average(sample_scores(chains, corpus, fold_in, pool), sample_own(chains))
-    return _noise(errors, target_draws(chains, response, corpus, N_DRAWS, fold_in.seed, pool).var(0, ddof=1))
+@dataclass(frozen=True)
+class Unseen:
+    """Documents that chains have not seen, their targets, and the columns of their covariates.
+
+    `expected` are the targets that are predicted; None: by the chains.
+    """
+
+    runs: Sequence[Run]
+    corpus: Corpus
+    targets: NDArray[np.float64]
+    columns: sparse.csr_array | None = None
+    expected: NDArray[np.float64] | None = None
+
+
+def held_out_noise(groups: Sequence[Unseen], response: NumberResponse, fold_in: FoldIn, pool: Pool) -> Noise:
+    """The noise of the targets of documents that chains have not seen, around what is expected of them."""
+    errors, variance = [], []
+    for group in groups:
+        chains = [Chain(result.model, result.weights, result.beside) for result in group.runs]
+        expected = group.expected
+        if expected is None:
+            samples = sample_scores(chains, group.corpus, fold_in, pool, group.columns)
+            expected = response.average(samples, sample_own(chains))
+        some = _some_of_each(~np.isnan(group.targets))
+        draws = target_draws(chains, response, group.corpus.take(some), N_DRAWS, fold_in.seed, pool)
+        errors.append((group.targets - expected)[some])
+        variance.append(draws.var(0, ddof=1))
+    return _noise(np.concatenate(errors), np.concatenate(variance))
 
 
 def _noise(errors: NDArray[np.float64], variance: NDArray[np.float64]) -> Noise:

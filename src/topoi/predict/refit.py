@@ -3,12 +3,12 @@
     f_dl = Σ_k v_kl √θ_dk + Σ_w u_wl x_dw + Σ_j c_jl z_dj + b_l
 
 θ are the label-free topics of the training documents (label_free.py), x their tf-idf (word_features.py), z covariates.
-Each part has a prior precision of its own, told as the scale that its columns are multiplied by: rows of √θ and of x have
-length 1, so that a scale of 0.2 gives topics a fifth of the say of words. These scales, the strength C of the fit and
-the power of the idf are chosen on training documents that neither the topics nor the weights of a first, shorter fit
-have seen: topics that were learned from the labels of a document predict it too well, even when its own words are taken
-out, and would be given too much say. What is compared is the log loss of calibrated probabilities, or the squared error
-of numbers, which is less noisy than a count of errors.
+Each part has a prior precision of its own, told as the scale that its columns are multiplied by: rows of √θ and of x
+have length 1, so that a scale of 0.2 gives topics a fifth of the say of words. These scales, the strength C of the fit
+and the power of the idf are chosen on training documents that neither the topics nor the weights of a first, shorter
+fit have seen: topics that were learned from the labels of a document predict it too well, even when its own words are
+taken out, and would be given too much say. What is compared is the log loss of calibrated probabilities, or the squared
+error of numbers, which is less noisy than a count of errors.
 
 The scores of the same documents calibrate the probabilities, choose thresholds, and measure the errors that intervals
 are made of.
@@ -18,18 +18,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi._disk.store import ModelError
+from topoi._machine.arrays import Floats
 from topoi._machine.pool import Pool
 from topoi.predict.descent import Table, Weights, fit_weights
 from topoi.predict.word_features import POWERS, inverse_document_frequency, tf_idf
 
 #: Documents whose weights are fitted to choose settings, at most, and passes over them.
 N_CHOOSING, CHOOSING_PASSES = 4000, 10
+ALL = 2**62
 #: Passes of a fit that predicts, at most.
 FINAL_PASSES = 40
 
@@ -38,15 +41,30 @@ TOPIC_SCALES = (0.1, 0.2, 0.35, 0.6, 1.0)
 COVARIATE_SCALES = (0.03, 0.1, 0.3, 1.0)
 
 
-class Aim(Protocol):
-    """What is to be predicted of the documents."""
+Scores = NDArray[np.float64]
+Tasks = NDArray[np.int64]
 
-    targets: NDArray[np.float64]  # (documents, tasks); NaN where not known
-    weight: NDArray[np.float64]
-    one_sided: bool  # labels: no document is pulled back to its margin
+
+@dataclass(frozen=True)
+class Aim:
+    """What is to be predicted: targets (documents, tasks; NaN where not known), which count by `weight`."""
+
+    one_sided: ClassVar[bool]  # labels: no document is pulled back to its margin
+
+    targets: Floats
+    weight: Floats
 
     def loss(self, scores: NDArray[np.float64]) -> float:
         """How bad scores of all its documents are, when the best is made of them."""
+        raise NotImplementedError
+
+    def telling(self) -> NDArray[np.int64]:
+        """The tasks that settings are chosen on: all of them."""
+        return np.arange(self.targets.shape[1])
+
+    def of(self, tasks: NDArray[np.int64]) -> Self:
+        """Some of the tasks."""
+        return replace(self, targets=self.targets[:, tasks], weight=self.weight[:, tasks])
 
 
 @dataclass(frozen=True)
@@ -61,7 +79,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of the score of documents: counts of words, √θ, and covariates. A part that is not there has no columns."""
+    """Parts of the score of documents: counts of words, √θ, and covariates; one that is not there has no columns."""
 
     bag: sparse.csr_array
     roots: NDArray[np.float32]
@@ -79,6 +97,13 @@ class Parts:
         rest = np.ones((len(self.roots), self.roots.shape[1] + 1), np.float32)
         np.multiply(self.roots, np.float32(settings.topics), out=rest[:, :-1])
         return Table(words, rest)
+
+
+def parts_of(bag: sparse.csr_array, thetas: list[NDArray[Any]], columns: sparse.csr_array | None) -> Parts:
+    """Parts from the topic shares that several chains give the documents; rows of all √θ together have length 1."""
+    roots = np.sqrt(np.concatenate(thetas, axis=1) / len(thetas)).astype(np.float32)
+    none = sparse.csr_array((bag.shape[0], 0), dtype=np.float32)
+    return Parts(bag, roots, none if columns is None else columns)
 
 
 @dataclass(frozen=True)
@@ -104,6 +129,20 @@ class Head:
             scores += tf_idf(parts.bag, self.idf, self.settings.power) @ self.words.astype(np.float64)
         return np.asarray(scores, np.float64)
 
+    def check(self, n_words: int, n_topics: int, n_columns: int, n_tasks: int) -> None:
+        """Raise unless the weights, which may come from a file, are those of so many words, topics and tasks."""
+        n_words = n_words if self.words.size else 0
+        shapes = {
+            "idf": (n_words,), "words": (n_words, n_tasks), "topics": (n_topics, n_tasks),
+            "covariates": (n_columns, n_tasks), "constant": (n_tasks,),
+        }  # fmt: skip
+        for name, shape in shapes.items():
+            array = getattr(self, name)
+            if array.shape != shape or not np.isfinite(array).all():
+                raise ModelError(f"the weights of {name} must be {shape}, and finite")
+        if not 0 <= self.settings.power <= 10:
+            raise ModelError(f"the power of the idf cannot be {self.settings.power!r}")
+
 
 def fit_head(parts: Parts, aim: Aim, settings: Settings, seed: int, pool: Pool) -> Head:
     """The head of all documents that have a target."""
@@ -121,26 +160,42 @@ def fit_head(parts: Parts, aim: Aim, settings: Settings, seed: int, pool: Pool) 
     )
 
 
-def choose(
-    parts: Parts, aim: Aim, unseen: Parts, unseen_aim: Aim, seed: int, pool: Pool
-) -> tuple[Settings, NDArray[np.float64]]:
-    """The settings of weights fitted on `parts` that are best for `unseen` documents, and the scores of these.
+@dataclass(frozen=True)
+class Trial:
+    """Documents that a pilot has learned from, what they aim at, and documents that it has not seen."""
 
-    One setting after the other, the others fixed, twice.
+    parts: Parts
+    aim: Aim
+    unseen: Parts
+
+    def scores(self, settings: Settings, tasks: Tasks, most: int, n_passes: int, seed: int, pool: Pool) -> Scores:
+        """Scores of the unseen documents by weights that are fitted on at most so many of the others."""
+        aim, rows = self.aim.of(tasks), with_targets(self.aim)
+        n = min(most, len(rows))
+        rows = rows[np.arange(n) * len(rows) // max(n, 1)]
+        idf = inverse_document_frequency(self.parts.bag)
+        weights = _weights(self.parts.take(rows).table(idf, settings), aim, rows, settings, seed, pool, n_passes)
+        return self.unseen.table(idf, settings).scores(weights)
+
+
+def choose(trials: list[Trial], aim: Aim, seed: int, pool: Pool) -> tuple[Settings, Scores]:
+    """The settings that are best for the unseen documents of all trials, and the scores of these with them.
+
+    `aim` is that of the unseen documents, one trial after the other. One setting is chosen after the other, the others
+    fixed, and then all of them again.
     """
-    rows, idf = with_targets(aim), inverse_document_frequency(parts.bag)
-    choosing = rows[np.arange(min(N_CHOOSING, len(rows))) * len(rows) // min(N_CHOOSING, len(rows))]
-    has_words, has_covariates = parts.bag.shape[1] > 0, parts.covariates.shape[1] > 0
-    settings = Settings() if has_words else Settings(topics=1.0)
+    has_words, has_covariates = trials[0].parts.bag.shape[1] > 0, trials[0].parts.covariates.shape[1] > 0
+    settings = usual_settings(has_words)
+    tasks = aim.telling()
+    judge = aim.of(tasks)
     known: dict[Settings, float] = {}
 
-    def scores(candidate: Settings, of: NDArray[np.int64], n_passes: int) -> NDArray[np.float64]:
-        table = parts.take(of).table(idf, candidate)
-        return unseen.table(idf, candidate).scores(_weights(table, aim, of, candidate, seed, pool, n_passes))
+    def scores(candidate: Settings, tasks: Tasks, most: int, n_passes: int) -> Scores:
+        return np.concatenate([trial.scores(candidate, tasks, most, n_passes, seed, pool) for trial in trials])
 
     def loss(candidate: Settings) -> float:
         if candidate not in known:
-            known[candidate] = unseen_aim.loss(scores(candidate, choosing, CHOOSING_PASSES))
+            known[candidate] = judge.loss(scores(candidate, tasks, N_CHOOSING, CHOOSING_PASSES))
         return known[candidate]
 
     def best(candidates: Iterable[Settings]) -> Settings:
@@ -155,7 +210,12 @@ def choose(
             settings = best(replace(settings, topics=value) for value in TOPIC_SCALES)
         if has_covariates:
             settings = best(replace(settings, covariates=value) for value in COVARIATE_SCALES)
-    return settings, scores(settings, rows, FINAL_PASSES)
+    return settings, scores(settings, np.arange(aim.targets.shape[1]), ALL, FINAL_PASSES)
+
+
+def usual_settings(has_words: bool) -> Settings:
+    """Where the choice begins, and what is used where there are too few documents to choose."""
+    return Settings() if has_words else Settings(topics=1.0)
 
 
 def with_targets(aim: Aim) -> NDArray[np.int64]:

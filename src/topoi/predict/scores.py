@@ -1,4 +1,4 @@
-"""From topic shares and weights to scores, votes and reasons."""
+"""From topic shares and weights to scores."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from topoi._machine.pool import Pool
 from topoi.chain.model import TopicModel
@@ -39,12 +40,17 @@ def mean_shares(model: TopicModel, corpus: Corpus, fold_in: FoldIn, pool: Pool) 
     return np.where(n > 0, np.maximum(shares, 0.0), theta)
 
 
-def sample_scores(chains: list[Chain], corpus: Corpus, fold_in: FoldIn, pool: Pool) -> NDArray[np.float64]:
-    """Scores f (samples of all chains, documents, tasks)."""
+def sample_scores(
+    chains: list[Chain], corpus: Corpus, fold_in: FoldIn, pool: Pool, columns: sparse.csr_array | None = None
+) -> NDArray[np.float64]:
+    """Scores f (samples of all chains, documents, tasks); `columns` are the covariates of chains that have some."""
     parts = []
     for chain in chains:
         shares = mean_shares(chain.model, corpus, fold_in, pool)
-        parts.append(np.einsum("dk,slk->sdl", shares, chain.weights.astype(np.float64), optimize=True))
+        part = np.einsum("dk,slk->sdl", shares, chain.weights.astype(np.float64), optimize=True)
+        if columns is not None:
+            part += np.stack([columns @ weights.T.astype(np.float64) for weights in chain.beside["columns"]])
+        parts.append(part)
     return np.concatenate(parts)
 
 
@@ -78,57 +84,3 @@ def target_draws(
     """Expected targets (draws, documents, tasks) of `score_draws`."""
     scores, own = score_draws(chains, corpus, n_draws, seed, pool)
     return response.link(scores, own)
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why a document scores as it does for one label: topics and words, strongest first, with their contributions."""
-
-    label: Any
-    score: float
-    topics: list[tuple[int, float, list[str]]]  # topic, contribution, its top words
-    words: list[tuple[str, float]]
-
-
-def reasons(
-    chain: Chain,
-    labels: Any,
-    corpus: Corpus,
-    scale: float,
-    fold_in: FoldIn,
-    n_topics: int,
-    n_words: int,
-    first_topic: int = 0,
-) -> list[list[Reason]]:
-    """For every document and label: contributions z̄_k η_kl of topics, and of words through the topics they are in.
-
-    A word's part is its share of the tokens times Σ_k p(k | word, document) η_kl. Topics are numbered from
-    `first_topic` on.
-    """
-    model = chain.model
-    pool = Pool(1)
-    eta = chain.weights.mean(0).astype(np.float64) / scale
-    shares = mean_shares(model, corpus, fold_in, pool)
-    theta = fold_in(model, corpus, pool)
-    top = model.top_words(6)
-    out = []
-    for d in range(corpus.n_documents):
-        words, counts = np.unique(corpus.document(d), return_counts=True)
-        p = model.word_probabilities(words) * theta[d]
-        p = p / p.sum(1, keepdims=True)
-        per_word = (p @ eta.T) * (counts / max(counts.sum(), 1))[:, None]
-        document = []
-        for task, label in enumerate(labels):
-            per_topic = shares[d] * eta[task]
-            best = np.argsort(-np.abs(per_topic), kind="stable")[:n_topics]
-            strongest = np.argsort(-np.abs(per_word[:, task]), kind="stable")[:n_words]
-            document.append(
-                Reason(
-                    label,
-                    float(per_topic.sum()),
-                    [(first_topic + int(k), float(per_topic[k]), top[k]) for k in best],
-                    [(model.word(words[j]), float(per_word[j, task])) for j in strongest],
-                )
-            )
-        out.append(document)
-    return out

@@ -3,8 +3,8 @@
     x_dw = (1 + log n_dw) · idf_w^p,    idf_w = 1 + log((1 + D)/(1 + D_w)),    rows of length 1
 
 With p = 1 this is the sublinear tf-idf of scikit-learn. The power matters more than any other choice in such a model:
-what a document is about hangs on rare words (p = 2), whether a review is good on common ones (p = ½). A power of the idf
-is a prior on the weights: the larger it is, the wider the prior of the weight of a rare word.
+what a document is about hangs on rare words (p = 2), whether a review is good on common ones (p = ½). The power is a
+prior on the weights: the larger it is, the wider the prior of the weight of a rare word.
 """
 
 from __future__ import annotations

@@ -1,0 +1,198 @@
+"""Covariates: what is known of a document beside its words, as columns of its score.
+
+Numbers are standardised; every category is a column of its own, 1 for the documents that have it, centred. A sparse
+matrix stays sparse: its columns are divided by their root mean square, and not centred. The standard form of a new
+document is made with the numbers of the training documents.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from topoi._disk.store import ModelError
+from topoi.errors import ParameterError
+
+#: Categories of a column, at most: more are a mistake, as a column of names or of ids.
+MOST_CATEGORIES = 1000
+
+
+@dataclass(frozen=True)
+class Covariates:
+    """The columns of the training documents: `names` of what was given, and what each becomes.
+
+    `categories` has the values of a column of categories, as texts, and none for a column of numbers. `centre` and
+    `scale` are of the columns of the score, in order.
+    """
+
+    names: list[str]
+    categories: list[NDArray[Any]]
+    centre: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    is_sparse: bool
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns of the score: "price", or "brand=acme" for a category."""
+        return [
+            column
+            for name, values in zip(self.names, self.categories, strict=True)
+            for column in ([f"{name}={value}" for value in values] if len(values) else [name])
+        ]
+
+    def encode(self, given: Any, n_documents: int) -> sparse.csr_array:
+        """Columns (documents, …) of documents; a category that is new has no effect, and is told in a warning."""
+        if given is None:
+            raise ParameterError(
+                "covariates", f"are needed: the model was fitted with {', '.join(self.names[:5])}. Give them here too"
+            )
+        if self.is_sparse:
+            matrix = _sparse(given, n_documents)
+            if matrix.shape[1] != len(self.names):
+                raise ParameterError("covariates", f"have {matrix.shape[1]} columns, but {len(self.names)} in the fit")
+            return _scaled(matrix, self.scale)
+        columns = _columns(given, n_documents)
+        if missing := [name for name in self.names if name not in columns]:
+            raise ParameterError("covariates", f"have no column {missing[0]!r}, which the fit had")
+        blocks = []
+        for name, values in zip(self.names, self.categories, strict=True):
+            blocks.append(_indicators(name, columns[name], values) if len(values) else _numbers(name, columns[name]))
+        dense = (np.column_stack(blocks) - self.centre) / self.scale
+        unknown = np.column_stack([np.broadcast_to(block.any(1, keepdims=True), block.shape) if len(values) else
+                                   np.ones(block.shape, bool)
+                                   for block, values in zip(blocks, self.categories, strict=True)])  # fmt: skip
+        return sparse.csr_array(np.where(unknown, dense, 0.0).astype(np.float32))
+
+    def check(self) -> None:
+        """Raise unless the parts, which may come from a file, fit together."""
+        n = len(self.columns)
+        if len(self.names) != len(self.categories) or self.centre.shape != (n,) or self.scale.shape != (n,):
+            raise ModelError("covariates must have a centre and a scale for each column")
+        if not (np.isfinite(self.centre).all() and np.isfinite(self.scale).all() and (self.scale > 0).all()):
+            raise ModelError("covariates must have finite centres and positive scales")
+
+
+def learn_covariates(given: Any, n_documents: int) -> tuple[Covariates, sparse.csr_array]:
+    """What the covariates of training documents are, and their columns."""
+    if sparse.issparse(given):
+        matrix = _sparse(given, n_documents)
+        scale = np.sqrt(np.asarray(matrix.multiply(matrix).sum(0)).ravel() / max(n_documents, 1))
+        scale = np.where(scale > 0, scale, 1.0)
+        names = [f"x{j}" for j in range(matrix.shape[1])]
+        none: list[NDArray[Any]] = [np.array([], str) for _ in names]
+        return Covariates(names, none, np.zeros(len(names)), scale, True), _scaled(matrix, scale)
+    columns = _columns(given, n_documents)
+    categories: list[NDArray[Any]] = []
+    blocks = []
+    for name, values in columns.items():
+        if values.dtype.kind in "iuf":
+            block = _numbers(name, values)
+            categories.append(np.array([], str))
+            if n_documents and (block == block[0]).all():
+                warnings.warn(f"covariates: the column {name!r} is constant; it has no effect", UserWarning, 4)
+        else:
+            found = np.unique(_texts(name, values))
+            if len(found) > MOST_CATEGORIES:
+                raise ParameterError(
+                    "covariates",
+                    f"column {name!r} has {len(found)} different values, more than {MOST_CATEGORIES}: is it a name or an id?",
+                )
+            if len(found) == 1:
+                warnings.warn(f"covariates: the column {name!r} is constant; it has no effect", UserWarning, 4)
+            block = _indicators(name, values, found)
+            categories.append(found)
+        blocks.append(block)
+    dense = np.column_stack(blocks)
+    centre, scale = dense.mean(0), dense.std(0)
+    scale = np.where(scale > 1e-12 * np.abs(centre), scale, 1.0)
+    learned = Covariates(list(columns), categories, centre, scale, False)
+    return learned, sparse.csr_array(((dense - centre) / scale).astype(np.float32))
+
+
+def _columns(given: Any, n_documents: int) -> dict[str, NDArray[Any]]:
+    """Columns by name, of a data frame (pandas, polars), a mapping, or an array."""
+    if hasattr(given, "columns") and hasattr(given, "__getitem__"):
+        names = [str(name) for name in given.columns]
+        columns = {name: np.asarray(given[own]) for name, own in zip(names, given.columns, strict=True)}
+    elif isinstance(given, Mapping):
+        columns = {str(name): np.asarray(values) for name, values in given.items()}
+    else:
+        array = np.asarray(given)
+        array = array[:, None] if array.ndim == 1 else array
+        if array.ndim != 2:
+            raise ParameterError(
+                "covariates", f"must be a data frame or a matrix, not an array of {array.ndim} dimensions"
+            )
+        columns = {f"x{j}": array[:, j] for j in range(array.shape[1])}
+    if not columns:
+        raise ParameterError("covariates", "have no columns")
+    for name, values in columns.items():
+        if values.shape != (n_documents,):
+            raise ParameterError(
+                "covariates", f"column {name!r} has {len(values)} values, but there are {n_documents} documents"
+            )
+        if values.dtype == object and all(isinstance(value, int | float | np.number) for value in values):
+            columns[name] = values.astype(np.float64)
+    return columns
+
+
+def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
+    """A column (documents, 1) of numbers."""
+    try:
+        numbers = values.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise ParameterError("covariates", f"column {name!r} must be numbers, as in the fit: {error}") from error
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise ParameterError(
+            "covariates", f"row {row}, column {name!r} is {numbers[row]}; fill in or leave out what is missing"
+        )
+    return numbers[:, None]
+
+
+def _texts(name: str, values: NDArray[Any]) -> NDArray[Any]:
+    """A column of categories as texts."""
+    missing = np.array([value is None or value != value for value in values.tolist()], bool)
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise ParameterError(
+            "covariates", f"row {row}, column {name!r} has no value; give what is missing a name of its own"
+        )
+    return np.array([str(value) for value in values.tolist()], str)
+
+
+def _indicators(name: str, values: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.float64]:
+    """A column (documents, categories) for each category; zeros for one that is not known."""
+    texts = _texts(name, values)
+    found = texts[:, None] == categories
+    if not found.any(1).all():
+        new = np.unique(texts[~found.any(1)])
+        warnings.warn(
+            f"covariates: column {name!r} has {new[0]!r}" + (f" and {len(new) - 1} others" if len(new) > 1 else "")
+            + ", which the training documents do not have; it is taken to have no effect",
+            UserWarning, 5,
+        )  # fmt: skip
+    return np.asarray(found, np.float64)
+
+
+def _sparse(given: Any, n_documents: int) -> sparse.csr_array:
+    if not sparse.issparse(given):
+        raise ParameterError("covariates", "must be a sparse matrix, as in the fit")
+    matrix = sparse.csr_array(given, dtype=np.float64)
+    if matrix.shape[0] != n_documents:
+        raise ParameterError("covariates", f"have {matrix.shape[0]} rows, but there are {n_documents} documents")
+    if not np.isfinite(matrix.data).all():
+        at = int(np.flatnonzero(~np.isfinite(matrix.data))[0])
+        row = int(np.searchsorted(matrix.indptr, at, side="right") - 1)
+        raise ParameterError("covariates", f"row {row}, column {matrix.indices[at]} is not a finite number")
+    return matrix
+
+
+def _scaled(matrix: sparse.csr_array, scale: NDArray[np.float64]) -> sparse.csr_array:
+    return sparse.csr_array((matrix @ sparse.diags_array(1.0 / scale)).astype(np.float32))
