@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from topoi.corpus import Corpus
 from topoi.corpus.checks import read_vocabulary
 from topoi.errors import CorpusError, FileError, ParameterError
-from topoi.readers._covariates import CovariateColumn, read_wanted
 from topoi.readers._counts import CountTokens, beside, check_unused, column_names, fit_vocabulary, read_vocabulary_file
+from topoi.readers._covariates import CovariateColumn, read_wanted
 from topoi.readers._dataset import Dataset
 from topoi.readers._faults import Faults, fault
 from topoi.readers._formats import Format, check_columns, choose_format
@@ -71,9 +71,9 @@ def read_documents(
     target
         The column with a number to predict, in place of a label. True: the label, in formats without columns, is one.
     covariates
-        Columns with what else is known of the documents, as `["price", "brand"]`: `Dataset.covariates` has them. A column
-        is of numbers if every value of it is one, else of categories. A mapping says what they are, for new documents
-        that must be as those before: `{"price": "number", "brand": "category"}`.
+        Columns with what else is known of the documents, as `["price", "brand"]`, for `Dataset.covariates`. A column is
+        of numbers if every value of it is one, else of categories. A mapping says what they are, for new documents that
+        must be as those before: `{"price": "number", "brand": "category"}`.
     label_separator
         What divides the labels of a document, as in `"red;green"`; each document then has a list of labels.
     encoding
