@@ -388,7 +388,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         if self.refitted_:
             if "_calibration" not in vars(self):
                 raise ModelError("the scores of the head have no calibration")
-            self._calibration.check(n_tasks)
+            self._calibration.check_fits(n_tasks)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -202,6 +202,19 @@ class SupervisedEstimator(TopicEstimator):
         return "_head" in vars(self)
 
     @property
+    def refit_settings_(self) -> dict[str, float]:
+        """What was chosen for the weights that were fitted anew; empty if they were not."""
+        return asdict(self._head.settings) if self.refitted_ else {}
+
+    @property
+    def covariates_(self) -> dict[str, str]:
+        """The covariates of the fit by name, each a "number" or a "category"; empty without any."""
+        if "_covariates" not in vars(self):
+            return {}
+        columns = zip(self._covariates.names, self._covariates.categories, strict=True)
+        return {name: "category" if len(values) else "number" for name, values in columns}
+
+    @property
     def word_weights_(self) -> NDArray[np.float32]:
         """Weights (n_tasks, n_features) of words by themselves, of their tf-idf columns; empty without them."""
         check_is_fitted(self)
@@ -316,7 +329,7 @@ class SupervisedEstimator(TopicEstimator):
         if "_covariates" in vars(self):
             self._covariates.check()
         if self.refitted_:
-            self._head.check(self.n_features_in_, n_topics, self._n_columns, n_tasks)
+            self._head.check_fits(self.n_features_in_, n_topics, self._n_columns, n_tasks)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
