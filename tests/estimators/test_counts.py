@@ -118,9 +118,9 @@ def test_same_bytes_by_threads_and_by_engine(train, test):
 def test_killed_and_resumed(engine, train, test, tmp_path):
     given = {"loss": LOSS, "sampler": "partial", "engine": engine, "n_sweeps": 10, "n_samples": 3}
     whole = quick_regressor(**given).fit(train.X, train.counts)
+    killed = quick_regressor(**given, callbacks=killer(8))
     with pytest.raises(Killed):
-        model = quick_regressor(**given, callbacks=killer(8))
-        model.fit(train.X, train.counts, checkpoint=Checkpoints(tmp_path, every_sweeps=2))
+        killed.fit(train.X, train.counts, checkpoint=Checkpoints(tmp_path, every_sweeps=2))
     resumed = quick_regressor(**given).fit(train.X, train.counts, checkpoint=tmp_path)
     assert resumed.loss_parameters_.tobytes() == whole.loss_parameters_.tobytes()
     assert resumed.predict_interval(test.X).tobytes() == whole.predict_interval(test.X).tobytes()
@@ -140,7 +140,7 @@ def test_validation_and_command_line(train, test, tmp_path):
         " ".join(np.repeat(WORDS, row)) + f",{n:.0f}" for row, n in zip(train.X, train.count, strict=True)
     ]
     (tmp_path / "posts.csv").write_text("\n".join(lines))
-    options = "--text text --target votes --topics 6 --sweeps 10 --max-df 1.0".split()
+    options = ["--text", "text", "--target", "votes", "--topics", "6", "--sweeps", "10", "--max-df", "1.0"]
     done("fit", tmp_path / "posts.csv", *options, "--loss", LOSS, "-o", tmp_path / "model")
     out = done("predict", tmp_path / "model", tmp_path / "posts.csv", "--interval", "0.9").stdout
     assert {"prediction", "lower", "upper"} <= set(out.splitlines()[0].split(","))

@@ -344,6 +344,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
 
         Where one label is right, the likeliest; for the ordinal loss too, though a median may be closer to the truth.
         """
+        check_is_fitted(self)
         if self._ordered:
             (samples,) = self._scores(X)
             best: NDArray[Any] = self.classes_[self.response_.chosen(samples, self.loss_parameters_)]
