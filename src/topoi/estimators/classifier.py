@@ -381,6 +381,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             raise ModelError(f"{self._fitted_strategy!r} needs {n} models, not {len(self.estimators_)}")
         if n == 1:
             super()._check_fitted()
+            if self._ordered and self.response_.levels != len(self.classes_):
+                raise ModelError(f"{self.response_.levels:g} levels are not the {len(self.classes_)} classes")
         else:
             Several(self.estimators_).check(self.n_features_in_)
         n_tasks = 1 if self._labels.binary else len(self.classes_)

@@ -439,6 +439,20 @@ MUTANTS = {
         response("logistic"), f"{R}.logistic", "polya_gamma(stream, c, ...)", "polya_gamma(stream, cost, ...)"),
     "squared: weight forgotten": (
         response("squared"), f"{R}.squared", "self.cost * weight[rows]", "self.cost * (weight[rows] > 0)"),
+    "counts: κ of the shifted score": (
+        response("counts"), f"{R}.counts", "0.5 * c * (target - r) - w * offset", "0.5 * c * (target - r)"),
+    "counts: shape without the dispersion": (
+        response("counts"), f"{R}.counts", "polya_gamma(stream, c * (target + r), ...)",
+        "polya_gamma(stream, c * target + 1.0, ...)"),
+    "counts: tilt without the level": (
+        response("counts"), f"{R}.counts", "np.float64(f[d, task]) + offset", "np.float64(f[d, task])"),
+    "counts: dispersion for its logarithm": (
+        response("counts"), f"{R}.counts", "own[task, 1] - math.log(r)", "own[task, 1] - r"),
+    "ordinal: precision for its root": (
+        response("ordinal"), f"{R}.ordinal", "root * truncated_normal(...)", "c * truncated_normal(...)"),
+    "ordinal: utility without the score": (response("ordinal"), f"{R}.ordinal", "c * score + ...", "..."),
+    "ordinal: cut-point below": (
+        response("ordinal"), f"{R}.ordinal", "edge(own[task], level + 1)", "edge(own[task], level + 2)"),
     "coordinate: own part not removed": (coordinate, L, "(f[d] - old * x)", "f[d]"),
     "coordinate: scores not kept": (coordinate, W, "spread(start[k], start[k + 1], doc, share, f, change)", ""),
     "coordinate: variance for deviation": (
