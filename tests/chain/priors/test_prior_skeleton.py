@@ -72,6 +72,7 @@ def test_skeleton_passes_the_tests_of_every_prior(tmp_path):
     assert passed(add(tmp_path, text, "drawn", "DrawnAlpha", "TOPIC_PRIORS"), "drawn") >= 15
 
 
+@pytest.mark.slow
 def test_seeds_pass_the_tests_of_every_prior(tmp_path):
     assert passed(add(tmp_path, SEEDS, "seeds", "Seeds", "WORD_PRIORS"), "seeded") >= 15
 
