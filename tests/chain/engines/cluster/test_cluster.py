@@ -240,14 +240,17 @@ def test_a_file_names_no_engine(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "at"),
-    [
-        ("delayed", 3),
-        ("polya_urn", 10),
-        ("learned priors", 11),
-        ("several labels", 3),
-        ("exact weights", 9),
-        ("ovr", 3),
-    ],
+    slow_but(
+        [("polya_urn", 10), ("learned priors", 11), ("several labels", 3)],
+        [
+            ("delayed", 3),
+            ("polya_urn", 10),
+            ("learned priors", 11),
+            ("several labels", 3),
+            ("exact weights", 9),
+            ("ovr", 3),
+        ],
+    ),
 )
 def test_killed_and_resumed(name, at, expected, tmp_path):
     begun = []
