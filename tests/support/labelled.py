@@ -52,15 +52,14 @@ class Documents:
 
 
 def classifier(**parameters):
-    """Two chains: one may end in a mode where two topics are merged."""
-    given = {"n_topics": 8, "n_sweeps": 40, "n_samples": 5, "n_chains": 2, "random_state": 0}
+    """Predicts by its chains; two of them: one may end in a mode where two topics are merged."""
+    given = {"n_topics": 8, "n_sweeps": 40, "n_samples": 5, "n_chains": 2, "random_state": 0, "refit": False}
     return MedLDAClassifier(**{**given, **parameters})
 
 
 def regressor(**parameters):
-    return MedLDARegressor(
-        **{"n_topics": 8, "n_sweeps": 40, "n_samples": 5, "n_chains": 2, "random_state": 0, **parameters}
-    )
+    given = {"n_topics": 8, "n_sweeps": 40, "n_samples": 5, "n_chains": 2, "random_state": 0, "refit": False}
+    return MedLDARegressor(**{**given, **parameters})
 
 
 def quick(**parameters):
