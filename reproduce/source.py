@@ -8,6 +8,8 @@ import importlib
 from functools import cache
 from pathlib import Path
 
+from benchmarks.harness import statements
+
 # Made of the rows afterwards: an edit there asks for no new measurement.
 AFTERWARDS = ("FIGURE", "judge", "draw")
 NOT_MEASURING = ("harness", "table", "page", "drawing", "source")
@@ -26,10 +28,9 @@ def stamp(package: str, name: str) -> str:
             continue
         done.add(module)
         tree = ast.parse(path.read_text("utf-8"))
-        # Without comments and layout, which change nothing.
-        kept = [node for node in tree.body if not _is_afterwards(node) and not _is_docstring(node)]
-        digest.update("\n".join(ast.unparse(node) for node in kept).encode())
         todo += sorted(_imported(tree, package) - set(NOT_MEASURING))
+        tree.body = [node for node in tree.body if not _is_afterwards(node)]
+        digest.update("\n".join(statements(ast.unparse(tree))).encode())
     return digest.hexdigest()
 
 
@@ -37,10 +38,6 @@ def _is_afterwards(node: ast.stmt) -> bool:
     if isinstance(node, ast.FunctionDef):
         return node.name in AFTERWARDS
     return isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in AFTERWARDS
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _imported(tree: ast.Module, package: str) -> set[str]:

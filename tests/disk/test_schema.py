@@ -22,6 +22,7 @@ from topoi._disk.schema import (
     list_of,
     optional,
 )
+from topoi._disk.store import ModelError, csr_of
 from topoi.chain import checkpoint
 from topoi.estimators.saved import PARTS, known_classes
 
@@ -68,3 +69,11 @@ def test_every_field_of_a_class_is_declared(name):
 def test_every_attribute_of_an_estimator_is_declared(estimator):
     assert all(isinstance(field, Field) for field in estimator.saved_attributes.values())
     assert estimator.__name__ in known_classes()
+
+
+@pytest.mark.parametrize("shape", [(1, []), (1,), (1, 2.0), (True, 2), (1, "2"), (1, 2, 3)])
+def test_a_sparse_matrix_of_no_shape(shape):
+    """A file may say anything. (NumPy compares with an empty list, and finds neither true nor false.)"""
+    with pytest.raises(ModelError, match="parts that do not fit together"):
+        csr_of(shape, np.ones(1), np.zeros(1, np.int32), np.array([0, 1], np.int32))
+    assert csr_of((1, 2), np.ones(1), np.zeros(1, np.int32), np.array([0, 1], np.int32)).shape == (1, 2)

@@ -122,7 +122,7 @@ def deviations(share, n_measured, n_test):
     return np.sqrt(share * (1 - share) * (1 / n_measured + 1 / n_test))
 
 
-@pytest.mark.parametrize("loss", REGRESSION_LOSSES)
+@pytest.mark.parametrize("loss", slow_but(["epsilon_insensitive"], REGRESSION_LOSSES))
 @pytest.mark.parametrize("noise", slow_but(list(NOISES)[:1], NOISES))
 def test_coverage(noise, loss):
     """So many targets are inside as the level says, and as many below as above, whatever the noise is like."""

@@ -14,7 +14,7 @@ from sklearn.metrics import f1_score
 from sklearn.utils.multiclass import _ovr_decision_function
 
 import topoi.estimators.base
-from support.labelled import FOUR, LOSSES, N_WORDS, WORDS, classifier, fitted_bytes, quick, refuse
+from support.labelled import FOUR, JOINT_LOSSES, LOSSES, N_WORDS, WORDS, classifier, fitted_bytes, quick, refuse
 from topoi import Corpus, InterruptedFitWarning, MedLDAClassifier, ParameterError
 from topoi._disk.store import ModelError
 from topoi.chain.responses.hinge import Hinge
@@ -185,7 +185,7 @@ def test_attributes_of_one_model(learned, train):
         MedLDAClassifier(strategy="ovr").estimators_  # noqa: B018
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", LOSSES + JOINT_LOSSES)
 def test_two_classes_are_one_model(loss, train, test):
     expected = fitted_bytes(quick(loss=loss).fit(train.X, train.two), test.X)
     for strategy in N_MODELS:

@@ -18,7 +18,7 @@ from topoi.chain.responses.settings import STRONGEST
 rng = np.random.default_rng(5)
 X = rng.poisson(0.5, (24, 12)) + (np.arange(12) == 0)
 LOSSES = {
-    name: (*kind.setting_names(), *(["class_weight"] if kind.predicts == "labels" else []))
+    name: (*kind.setting_names(), *(["class_weight"] if kind.predicts == "labels" and not kind.ordered else []))
     for name, kind in RESPONSES.items()
 }
 SIZES = (1e-300, 1e-30, 1e-6, 1e6, STRONGEST)
@@ -30,7 +30,7 @@ def fitted(loss, n_gibbs=2, y=None, **settings):
     if "class_weight" in settings:
         settings["class_weight"] = {0: settings["class_weight"], 1: 1.0}
         settings.setdefault("cost", 1.0)
-    if "class_weight" in LOSSES[loss]:
+    if RESPONSES[loss].predicts == "labels":
         return MedLDAClassifier(3, loss=loss, **short, **settings).fit(X, np.arange(24) % 2 if y is None else y)
     return MedLDARegressor(3, loss=loss, **short, **settings).fit(X, np.arange(24.0))
 

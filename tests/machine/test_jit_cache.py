@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from support.variants import slow_but
 from topoi._disk import private
 from topoi._disk.private import MARKER, private_folder, prune, unsafe
 from topoi._machine.jit import PACKAGE
@@ -200,8 +201,12 @@ def filled(tmp_path_factory):
     return base, first[0]
 
 
-@pytest.mark.parametrize("which", ["*.nbi", "*.nbc"])
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize(
+    ("damage", "which"),
+    slow_but(
+        [("cut", "*.nbi"), ("a byte", "*.nbc")], [(damage, which) for damage in DAMAGES for which in ("*.nbi", "*.nbc")]
+    ),
+)
 def test_a_damaged_cache_is_compiled_anew(damage, which, filled):
     base, value = filled
     files = list(base.rglob(which))
@@ -235,7 +240,7 @@ builtins.open = full
 """
 
 
-@pytest.mark.parametrize("what", [".nbi", ".nbc"])
+@pytest.mark.parametrize("what", slow_but([".nbc"], [".nbi", ".nbc"]))
 def test_a_full_disk(what, filled, tmp_path):
     tmp_path.chmod(0o755)
     for _ in range(2):

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from support.places import ROOT
+from support.variants import slow_but
 from support.waiting import PATIENCE
 
 VERIFY = ROOT / "verify"
@@ -16,13 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of proce
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "fuzz_readers",
-        "fuzz_folders",
-        pytest.param("fuzz_models", marks=pytest.mark.slow),
-        pytest.param("fuzz_cli", marks=pytest.mark.slow),
-    ],
+    "name", slow_but(["fuzz_readers"], ["fuzz_readers", "fuzz_folders", "fuzz_models", "fuzz_cli"])
 )
 def test_a_fuzzer_finds_nothing(name):
     command = [sys.executable, VERIFY / f"{name}.py", "--cases", "40", "--seed", "7", "--seconds", str(PATIENCE)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import textwrap
 
 import numpy as np
 import pytest
 
+from benchmarks.harness import statements
 from reproduce.__main__ import main
 from reproduce.harness import Raw, Verdict
 from reproduce.source import stamp
@@ -168,6 +170,9 @@ def test_edits_of_what_is_measured_count(package, tmp_path):
     assert now(TINY.replace("top > 20", "top > 30")) == before
     assert now(TINY.replace("is above 20", "is above 30")) == before
     assert now(TINY.replace("LEVEL = 10.0", "LEVEL = 11.0")) != before
+    assert now(TINY + "\nfrom topoi.chain.loop import run\n") == now(TINY + "\nfrom topoi.loop import run\n") != before
+    assert now(TINY + "\nfrom topoi.chain.loop import Run\n") != now(TINY + "\nfrom topoi.chain.loop import run\n")
+    assert now(TINY + "\nfrom topoi.chain.samples import run\n") != now(TINY + "\nfrom topoi.chain.loop import run\n")
     with_helper = now(TINY + f"\nfrom {package}.helper import x\n")
     (tmp_path / package / "helper.py").write_text("x = 2\n", "utf-8")
     assert now(TINY + f"\nfrom {package}.helper import x\n") != with_helper
@@ -221,3 +226,22 @@ def test_no_data_is_told(monkeypatch, tmp_path):
     monkeypatch.setenv("TOPOI_DATA", str(tmp_path))
     with pytest.raises(SystemExit, match=r"its folder uci_kos lacks counts.npz"):
         corpus("kos")
+
+
+def test_what_a_module_says():
+    """Statements, with what their comments, docstrings and the places of imported modules add to them left out."""
+    source = """
+        '''A module.'''
+        from topoi.chain.loop import run  # moved
+        from . import other
+
+        def kernel(x):
+            '''Doubles.'''
+            return 2 * x
+
+        class Empty:
+            '''Nothing.'''
+    """
+    assert statements(textwrap.dedent(source)) == [
+        "from loop import run", "from . import other", "def kernel(x):\n    return 2 * x", "class Empty:\n    pass"
+    ]  # fmt: skip

@@ -24,7 +24,11 @@ from topoi.chain.samplers import SAMPLERS
 #: Documents, sweeps: few enough for the interpreter; enough for several blocks of documents and of words.
 SIZES = {"tiny": (10, 3), "blocks": (400, 6)}
 #: Which estimator learns with a kind of loss, and from what.
-LEARNERS = {"labels": (MedLDAClassifier, "many"), "numbers": (MedLDARegressor, "number")}
+LEARNERS = {
+    "labels": (MedLDAClassifier, "many"),
+    "numbers": (MedLDARegressor, "number"),
+    "counts": (MedLDARegressor, "count"),
+}
 
 
 def own(registry):
@@ -36,14 +40,19 @@ def of_sampler(sampler):
     return lambda data, corpus, **common: LDA(sampler=sampler, doc_topic_prior="learn", **common).fit(corpus)
 
 
+def learner_of(loss):
+    kind = RESPONSES[loss]
+    return LEARNERS["counts" if getattr(kind, "predictive", False) else kind.predicts]
+
+
 def of_loss(loss):
-    learner, labels = LEARNERS[RESPONSES[loss].predicts]
+    learner, labels = learner_of(loss)
     return lambda data, corpus, **common: learner(loss=loss, **common).fit(corpus, getattr(data, labels))
 
 
 #: By name: a function that fits.
 MEMBERS = {f"LDA {sampler}": of_sampler(sampler) for sampler in ("auto", *own(SAMPLERS))} | {
-    f"{LEARNERS[RESPONSES[loss].predicts][0].__name__} {loss}": of_loss(loss) for loss in own(RESPONSES)
+    f"{learner_of(loss)[0].__name__} {loss}": of_loss(loss) for loss in own(RESPONSES)
 }
 
 

@@ -12,8 +12,12 @@ N_TOPICS = 5
 PER_TOPIC = 12
 N_WORDS = N_TOPICS * PER_TOPIC
 EFFECT = np.array([1.0, -1.0, 2.0, -2.0, 0.0])  # of the share of a topic on the target of a regression
-LOSSES = list(losses(LabelResponse))
-REGRESSION_LOSSES = list(losses(NumberResponse))
+#: Of labels that are learned each by itself, and of labels of which exactly one is right.
+LOSSES = [name for name, loss in losses(LabelResponse).items() if not loss.joint]
+JOINT_LOSSES = [name for name, loss in losses(LabelResponse).items() if loss.joint]
+#: Of any numbers, and of counts.
+REGRESSION_LOSSES = [name for name, loss in losses(NumberResponse).items() if not loss.predictive]
+COUNT_LOSSES = [name for name, loss in losses(NumberResponse).items() if loss.predictive]
 WORDS = [f"t{w // PER_TOPIC}w{w % PER_TOPIC}" for w in range(N_WORDS)]  # the topic that a word is of, and its number
 
 
@@ -40,18 +44,22 @@ class Documents:
         self.several = (self.theta > 0.1).astype(int)
         self.number = 10 + 3 * self.theta @ EFFECT
         self.numbers = np.column_stack((self.number, -self.theta @ EFFECT**2))
+        rng = np.random.default_rng(seed + 1000)
+        self.stars = np.digitize(self.theta @ EFFECT + rng.normal(0, 0.2, n_documents), [-1.2, -0.4, 0.4, 1.2]) + 1
+        self.rate = np.exp(2 + self.theta @ EFFECT)
+        self.count = rng.negative_binomial(4, 4 / (4 + self.rate)).astype(float)
+        self.counts = np.column_stack((self.count, rng.poisson(1 + 10 * self.theta[:, 0])))
 
 
 def classifier(**parameters):
-    """Two chains: one may end in a mode where two topics are merged."""
-    given = {"n_topics": 8, "n_sweeps": 40, "n_samples": 5, "n_chains": 2, "random_state": 0}
+    """Predicts by its chains; two of them: one may end in a mode where two topics are merged."""
+    given = {"n_topics": 8, "n_sweeps": 40, "n_samples": 5, "n_chains": 2, "random_state": 0, "refit": False}
     return MedLDAClassifier(**{**given, **parameters})
 
 
 def regressor(**parameters):
-    return MedLDARegressor(
-        **{"n_topics": 8, "n_sweeps": 40, "n_samples": 5, "n_chains": 2, "random_state": 0, **parameters}
-    )
+    given = {"n_topics": 8, "n_sweeps": 40, "n_samples": 5, "n_chains": 2, "random_state": 0, "refit": False}
+    return MedLDARegressor(**{**given, **parameters})
 
 
 def quick(**parameters):

@@ -221,7 +221,7 @@ class CountsIntegral:
     settings = ({"cost": 1.0}, {"cost": 0.4}, {"cost": 3.0})
     targets = (0.0, 1.0, 7.0)
     scores = (-5.0, -0.7, 0.0, 0.4, 3.0)
-    own = np.array([[2.5, 0.7]])  # dispersion and level
+    own = np.array([[2.5, 1.9]])  # dispersion and level
     log_conditional = None
 
     def of(self, c, y, f):
@@ -324,10 +324,15 @@ def integral_of(name):
 
 
 def own_of(response, n_tasks=1):
-    """Parameters of the loss of its own to test it at: those of its integral, or those that it begins with."""
+    """Parameters of the loss of its own to test it at: those of its integral, or others than those that it begins with.
+
+    What it begins with may be special, as a level of 0 is. Positive numbers stay so, and numbers in order too.
+    """
     own = response.first_own(n_tasks)
+    if own is None:
+        return None
     given = getattr(integral_of(response.name), "own", None)
-    return own if own is None or given is None else np.tile(given, (n_tasks, 1))
+    return 1.5 * own + 0.7 if given is None else np.tile(given, (n_tasks, 1))
 
 
 def log_loss(response, y, f):

@@ -281,10 +281,12 @@ class _Reader:
         return stored.make(fields)
 
 
-def csr_of(shape: tuple[int, int], data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any]) -> sparse.csr_array:
+def csr_of(shape: tuple[Any, ...], data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any]) -> sparse.csr_array:
     """A sparse matrix of parts that are not trusted: SciPy itself takes pointers that are negative or fall."""
     sound = (
-        data.shape == indices.shape == (len(data),)
+        len(shape) == 2
+        and all(type(n) is int for n in shape)  # a file may say anything
+        and data.shape == indices.shape == (len(data),)
         and indptr.shape == (shape[0] + 1,)
         and all(index.dtype in (np.int32, np.int64) for index in (indices, indptr))
         and indptr[0] == 0

@@ -216,8 +216,9 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
 
         y has one label per document (any type), or is an indicator matrix (documents, labels) of 0 and 1. `unlabelled`
         is a mask of documents whose labels are not known: their words take part, their y is not looked at. `checkpoint`
-        as for `LDA`. `validation`, (X, y) or (X, y, covariates), are documents to watch the fit on, which it does not learn from: its
-        accuracy (micro-F1 for an indicator matrix; of every model its own) is in `validation_traces_`.
+        as for `LDA`. `validation`, (X, y) or (X, y, covariates), are documents to watch the fit on, which it does not
+        learn from: the accuracy of the chains (micro-F1 for an indicator matrix; of every model its own) is in
+        `validation_traces_`.
         `covariates` is a data frame (or a mapping, an array, a sparse matrix) with a row for each document: numbers are
         standardised, other columns are categories.
         """
@@ -381,6 +382,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             raise ModelError(f"{self._fitted_strategy!r} needs {n} models, not {len(self.estimators_)}")
         if n == 1:
             super()._check_fitted()
+            if self._ordered and self.response_.levels != len(self.classes_):
+                raise ModelError(f"{self.response_.levels:g} levels are not the {len(self.classes_)} classes")
         else:
             Several(self.estimators_).check(self.n_features_in_)
         n_tasks = 1 if self._labels.binary else len(self.classes_)
@@ -398,11 +401,11 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     def decision_function(self, X: Any, covariates: Any = None) -> NDArray[np.float64]:
         """Scores: (n_documents,) for two classes and for the ordinal loss, else (n_documents, n_classes).
 
-        They are calibrated log odds; where any number of labels may be right, those beyond the threshold from which on a
-        label is predicted. With `refit=False` they are scores of the chains. Hinge loss: in units of the margin,
-        averaged over the samples. Logistic loss: the log odds of the averaged probability. Softmax: the logarithm of the
-        averaged probability. For "ovo": the pairs that a class wins, and less than half of a pair for the sum of its
-        scores, which breaks ties (as scikit-learn's `OneVsOneClassifier`). Ordinal loss, always: the score itself,
+        They are calibrated log odds; where any number of labels may be right, those beyond the threshold from which on
+        a label is predicted. With `refit=False` they are scores of the chains. Hinge loss: in units of the margin,
+        averaged over the samples. Logistic loss: the log odds of the averaged probability. Softmax: the logarithm of
+        the averaged probability. For "ovo": the pairs that a class wins, and less than half of a pair for the sum of
+        its scores, which breaks ties (as scikit-learn's `OneVsOneClassifier`). Ordinal loss, always: the score itself,
         averaged; a higher one speaks for later classes.
         """
         if self.refitted_:

@@ -101,7 +101,7 @@ def learn_covariates(given: Any, n_documents: int) -> tuple[Covariates, sparse.c
             if len(found) > MOST_CATEGORIES:
                 raise ParameterError(
                     "covariates",
-                    f"column {name!r} has {len(found)} different values, more than {MOST_CATEGORIES}: is it a name or an id?",
+                    f"column {name!r} has {len(found)} different values, more than {MOST_CATEGORIES}: is it an id?",
                 )
             if len(found) == 1:
                 warnings.warn(f"covariates: the column {name!r} is constant; it has no effect", UserWarning, 4)

@@ -147,8 +147,8 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
     ) -> MedLDARegressor:
         """Learn topics and weights from documents X and targets y, (documents,) or (documents, outputs).
 
-        `checkpoint` as for `LDA`. `validation`, (X, y) or (X, y, covariates), are documents to watch the fit on, which it
-        does not learn from: R² on them is in `validation_traces_`. `covariates` as for `MedLDAClassifier`.
+        `checkpoint` as for `LDA`. `validation`, (X, y) or (X, y, covariates), are documents to watch the fit on, which
+        it does not learn from: R² of the chains is in `validation_traces_`. `covariates` as for `MedLDAClassifier`.
         """
         with self._all_or_nothing():
             corpus = self._corpus(X, reset=True)
@@ -189,7 +189,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
     def _not_refitted(
         self, problem: SupervisedProblem, out: NDArray[np.int64], checkpoints: Checkpoints | None
     ) -> tuple[list[Run], Noise]:
-        """The chains, which predict themselves, and their errors: of documents that a second fit goes without, if any."""
+        """The chains, which predict themselves, and their errors on documents that a second fit goes without, if any."""
         problems, response = [problem], problem.response
         assert isinstance(response, NumberResponse)
         if len(out):

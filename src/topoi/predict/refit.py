@@ -129,7 +129,7 @@ class Head:
             scores += tf_idf(parts.bag, self.idf, self.settings.power) @ self.words.astype(np.float64)
         return np.asarray(scores, np.float64)
 
-    def check(self, n_words: int, n_topics: int, n_columns: int, n_tasks: int) -> None:
+    def check_fits(self, n_words: int, n_topics: int, n_columns: int, n_tasks: int) -> None:
         """Raise unless the weights, which may come from a file, are those of so many words, topics and tasks."""
         n_words = n_words if self.words.size else 0
         shapes = {

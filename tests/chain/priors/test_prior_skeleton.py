@@ -68,6 +68,7 @@ def test_skeleton_passes_the_tests_of_every_prior(tmp_path):
     assert passed(add(tmp_path, text, "drawn", "DrawnAlpha", "fixed_alpha:FixedAlpha"), "drawn") >= 15
 
 
+@pytest.mark.slow
 def test_seeds_pass_the_tests_of_every_prior(tmp_path):
     assert passed(add(tmp_path, SEEDS, "seeded", "Seeds", "fixed_beta:FixedBeta"), "seeded") >= 15
 

@@ -87,6 +87,7 @@ def test_skeleton_passes_the_check_of_any_loss(package, monkeypatch):
         check_bridge(interpreted_core({"topoi.chain.responses.absolute": [wrong]}), "absolute", n=300, weights=(0.5,))
 
 
+@pytest.mark.slow  # every kernel is compiled anew
 def test_skeleton_can_be_used(package):
     """Fitted, saved, loaded, resumed, in blocks and by the command line: in a process that imports the copy."""
     run_with(package, "-c", USE)

@@ -36,7 +36,7 @@ LEVEL_SPREAD = 10.0  # a priori: counts from e^−20 to e^20, which says nothing
 DISPERSION_RATE = 0.01  # a priori r is 100 on average: nearly Poisson, unless the targets say otherwise
 LOWEST_R, HIGHEST_R = 1e-4, 1e6
 LARGEST_COUNT = 1e9
-LARGEST_LOG = 700.0  # e to the power of more is too large for a float
+LARGEST_LOG = 100.0  # of an expected count: no target is near it, and squares stay finite
 
 
 @kernel
@@ -158,7 +158,7 @@ class Counts(NumberResponse):
     def variance(self, f: Scores, own: Own = None) -> Scores:
         """μ + μ²/r."""
         own = self.first_own(f.shape[-1]) if own is None else own
-        mean = np.minimum(self.link(f, own), math.sqrt(np.finfo(float).max))  # whose square is finite
+        mean = self.link(f, own)
         return np.asarray(mean + mean**2 / own[..., None, :, 0])
 
     def quantiles(self, samples: Scores, own: Own, p: float) -> Scores:

@@ -21,6 +21,7 @@ from support.kills import Killed, kill_after, killer
 from support.kills import Killed as KilledCommand
 from support.labelled import Documents
 from support.saved_models import answers
+from support.variants import slow_but
 from support.waiting import PATIENCE, wait_until
 from topoi import LDA, Checkpoints, Corpus, MedLDAClassifier, MedLDARegressor, ParameterError
 from topoi._disk.store import ModelError
@@ -95,7 +96,7 @@ def test_several_parts():
 # ---- Topics in files, one process ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("name", slow_but([*PARALLEL, "learned priors", "several labels", "exact weights"], FITS))
 def test_blocks(name, expected):
     assert said(fit(name, engine="blocks")) == expected(name)
 
@@ -239,14 +240,17 @@ def test_a_file_names_no_engine(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "at"),
-    [
-        ("delayed", 3),
-        ("polya_urn", 10),
-        ("learned priors", 11),
-        ("several labels", 3),
-        ("exact weights", 9),
-        ("ovr", 3),
-    ],
+    slow_but(
+        [("polya_urn", 10), ("learned priors", 11), ("several labels", 3)],
+        [
+            ("delayed", 3),
+            ("polya_urn", 10),
+            ("learned priors", 11),
+            ("several labels", 3),
+            ("exact weights", 9),
+            ("ovr", 3),
+        ],
+    ),
 )
 def test_killed_and_resumed(name, at, expected, tmp_path):
     begun = []
@@ -407,7 +411,9 @@ def kill_a_worker(client, delay=0.0):
     return pid
 
 
-@pytest.mark.parametrize("name", ["delayed", "partial", "polya_urn", "several labels", "numbers"])
+@pytest.mark.parametrize(
+    "name", slow_but(["partial", "several labels"], ["delayed", "partial", "polya_urn", "several labels", "numbers"])
+)
 def test_two_workers(name, client, expected):
     assert said(fit(name, engine=client)) == expected(name)
 
