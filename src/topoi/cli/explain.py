@@ -148,7 +148,7 @@ def _print(reason: dict[str, Any], unit: str, out: Console) -> None:
 
     out.print()
     out.print(f"{reason['label']}: {unit} {reason['score']:+.2f}", style="bold")
-    parts = [(NAMES[part], value, "") for part, value in reason["parts"].items()]
+    parts = [(NAMES[part], value, "") for part, value in reason["parts"].items() if value]  # 0: there is no such part
     groups: list[tuple[str, list[tuple[str, float, str]]]] = [
         ("", parts if len(parts) > 1 else []),
         ("topics", [(f"topic {p['topic']}", p["contribution"], " ".join(p["words"])) for p in reason["topics"]]),
