@@ -53,7 +53,7 @@ def test_what_is_stored(place):
     assert about["refit"] == topoi.load(place / "one" / "estimator.topoi").refit_settings_
     shown = done("info", place / "one").stdout
     assert "covariate price and brand" in shown
-    assert "by weights fitted anew (power" in shown
+    assert "by weights fitted anew (power of the idf" in shown
     model = topoi.load(place / "one" / "estimator.topoi")
     assert model.covariates_ == {"price": "number", "brand": "category"}
 

@@ -118,5 +118,7 @@ def _predictor(refit: Any) -> str:
     """What predicts, and how much say its parts have: the weights of the chains, or those fitted anew."""
     if not isinstance(refit, dict):
         return "by the weights of the chains"
-    chosen = ", ".join(f"{name} {value:g}" for name, value in refit.items() if isinstance(value, int | float))
+    named = {"power": "power of the idf", "strength": "C", "topics": "topics by", "covariates": "covariates by"}
+    numbers = {named.get(name, name): value for name, value in refit.items() if isinstance(value, int | float)}
+    chosen = ", ".join(f"{name} {value:g}" for name, value in numbers.items())
     return f"by weights fitted anew ({chosen})"

@@ -203,8 +203,11 @@ class SupervisedEstimator(TopicEstimator):
 
     @property
     def refit_settings_(self) -> dict[str, float]:
-        """What was chosen for the weights that were fitted anew; empty if they were not."""
-        return asdict(self._head.settings) if self.refitted_ else {}
+        """What was chosen for the weights that were fitted anew, of the parts that there are; empty if they were not."""
+        if not self.refitted_:
+            return {}
+        absent = {"power": not self._head.words.size, "covariates": not self._head.covariates.size}
+        return {name: value for name, value in asdict(self._head.settings).items() if not absent.get(name)}
 
     @property
     def covariates_(self) -> dict[str, str]:
