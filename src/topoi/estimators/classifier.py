@@ -282,7 +282,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             return LabelAim(whole.targets[rows], weight[rows], labels.one_of_many, labels.several)
 
         whole_aim = aim_at(slice(None))
-        pilots = plan_pilots(~np.isnan(whole.targets[:, 0]), whole.seed)
+        pilots = plan_pilots(whole.targets)
         settings, calibration = usual_settings(bool(self.word_features)), usual_calibration(whole.targets.shape[1])
         if pilots and not any(run.stopped == "interrupted" for chains in runs for run in chains):
             outcome = self._piloted(whole, pilots, share_out, aim_at, checkpoints)
@@ -391,7 +391,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         if self.refitted_:
             if "_calibration" not in vars(self):
                 raise ModelError("the scores of the head have no calibration")
-            self._calibration.check(n_tasks)
+            self._calibration.check_fits(n_tasks)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

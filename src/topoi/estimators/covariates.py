@@ -174,7 +174,7 @@ def _indicators(name: str, values: NDArray[Any], categories: NDArray[Any]) -> ND
     if not found.any(1).all():
         new = np.unique(texts[~found.any(1)])
         warnings.warn(
-            f"covariates: column {name!r} has {new[0]!r}" + (f" and {len(new) - 1} others" if len(new) > 1 else "")
+            f"covariates: column {name!r} has {str(new[0])!r}" + (f" and {len(new) - 1} others" if len(new) > 1 else "")
             + ", which the training documents do not have; it is taken to have no effect",
             UserWarning, 5,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""From scores to probabilities, and from probabilities to labels: fitted on scores of documents held out of the weights.
+"""From scores to probabilities, and from probabilities to labels, fitted on documents that the weights have not seen.
 
 | labels | log odds | parameters |
 |---|---|---|
@@ -42,7 +42,7 @@ class Calibration:
         """Log odds (documents, labels)."""
         return scores * self.slope + self.intercept
 
-    def check(self, n_labels: int) -> None:
+    def check_fits(self, n_labels: int) -> None:
         """Raise unless there are finite numbers for so many labels: they may come from a file."""
         arrays = (self.slope, self.intercept)
         if not all(array.shape == (n_labels,) and np.isfinite(array).all() for array in arrays):
