@@ -282,7 +282,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             return LabelAim(whole.targets[rows], weight[rows], labels.one_of_many, labels.several)
 
         whole_aim = aim_at(slice(None))
-        pilots = plan_pilots(~np.isnan(whole.targets[:, 0]), whole.seed)
+        pilots = plan_pilots(whole.targets)
         settings, calibration = usual_settings(bool(self.word_features)), usual_calibration(whole.targets.shape[1])
         if pilots and not any(run.stopped == "interrupted" for chains in runs for run in chains):
             outcome = self._piloted(whole, pilots, share_out, aim_at, checkpoints)

@@ -189,7 +189,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
     def _not_refitted(
         self, problem: SupervisedProblem, out: NDArray[np.int64], checkpoints: Checkpoints | None
     ) -> tuple[list[Run], Noise]:
-        """The chains, which predict themselves, and their errors on documents that a second fit goes without, if any."""
+        """The chains, which predict by themselves, and their errors; of documents left out of a second fit, if any."""
         problems, response = [problem], problem.response
         assert isinstance(response, NumberResponse)
         if len(out):
@@ -217,7 +217,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         def aim_at(rows: Any) -> NumberAim:
             return NumberAim(problem.targets[rows], problem.weight[rows])
 
-        pilots = plan_pilots(~np.isnan(problem.targets).any(1), problem.seed, float(self.held_out) or SET_ASIDE)
+        pilots = plan_pilots(problem.targets, float(self.held_out) or SET_ASIDE)
         settings, fold_in = usual_settings(bool(self.word_features)), self._fold_in(problem.seed)
         if pilots and not any(run.stopped == "interrupted" for run in runs):
             outcome = self._piloted(problem, pilots, lambda own: [own], aim_at, checkpoints)

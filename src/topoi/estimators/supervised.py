@@ -329,8 +329,6 @@ class SupervisedEstimator(TopicEstimator):
 
     def _check_head(self, n_topics: int, n_tasks: int) -> None:
         """Raise unless the head fits the chains, which have so many topics together."""
-        if "_covariates" in vars(self):
-            self._covariates.check()
         if self.refitted_:
             self._head.check_fits(self.n_features_in_, n_topics, self._n_columns, n_tasks)
 

@@ -1,4 +1,4 @@
-"""From scores to probabilities, and from probabilities to labels: fitted on scores of documents held out of the weights.
+"""From scores to probabilities, and from probabilities to labels, fitted on documents that the weights have not seen.
 
 | labels | log odds | parameters |
 |---|---|---|

@@ -64,7 +64,7 @@ def descend(
     A target that is NaN has no say. `slack` (documents, 16) is s.
     """
     n_documents, n_rest = rest.shape
-    score, step = np.zeros(LANES), np.zeros(LANES)
+    score, step = np.zeros(LANES, np.float32), np.zeros(LANES, np.float32)
     order = np.arange(n_documents)
     for _ in range(n_passes):
         for last in range(n_documents - 1, 0, -1):
@@ -74,7 +74,7 @@ def descend(
         for i in range(n_documents):
             d = order[i]
             for lane in range(LANES):
-                score[lane] = 0.0
+                score[lane] = np.float32(0)
             for j in range(ptr[d], ptr[d + 1]):
                 w, x = index[j], value[j]
                 for lane in range(LANES):
@@ -86,12 +86,12 @@ def descend(
             moved = 0.0
             for lane in range(LANES):
                 t = target[d, lane]
-                step[lane] = 0.0
+                step[lane] = np.float32(0)
                 if t == t:  # NaN is not itself
                     s = slack[d, lane]
                     new = beta[d, lane] + (t - score[lane] - s * beta[d, lane]) / (norm[d] + s)
-                    if one_sided and t * new < 0.0:
-                        new = 0.0
+                    if one_sided and t * new < np.float32(0):
+                        new = np.float32(0)
                     step[lane] = new - beta[d, lane]
                     beta[d, lane] = new
                     moved = max(moved, abs(step[lane]) * norm[d])
@@ -115,7 +115,7 @@ def fit_weights(
 ) -> Weights:  # fmt: skip
     """The weights of all tasks for targets (documents, tasks; NaN: not known), which count by `weight`."""
     words, rest = table.words, table.rest
-    norm = np.asarray(words.multiply(words).sum(1)).ravel() + np.einsum("dj,dj->d", rest, rest)
+    norm = (np.asarray(words.multiply(words).sum(1)).ravel() + np.einsum("dj,dj->d", rest, rest)).astype(np.float32)
     n_documents, n_tasks = targets.shape
     found = Weights(np.zeros((words.shape[1], n_tasks)), np.zeros((rest.shape[1], n_tasks)))
     ptr, index = words.indptr.astype(np.int64), words.indices.astype(np.int32)
@@ -123,13 +123,15 @@ def fit_weights(
     def work(first: int) -> None:
         tasks = slice(first, min(first + LANES, n_tasks))
         n = tasks.stop - tasks.start
-        target, slack = np.full((n_documents, LANES), np.nan), np.ones((n_documents, LANES))
+        target = np.full((n_documents, LANES), np.nan, np.float32)
+        slack = np.ones((n_documents, LANES), np.float32)
         target[:, :n] = np.where(weight[:, tasks] > 0, targets[:, tasks], np.nan)
         np.divide(0.5 / strength, weight[:, tasks], out=slack[:, :n], where=weight[:, tasks] > 0)
-        of_words, of_rest = np.zeros((words.shape[1], LANES)), np.zeros((rest.shape[1], LANES))
+        of_words, of_rest = (np.zeros((n, LANES), np.float32) for n in (words.shape[1], rest.shape[1]))
+        beta = np.zeros((n_documents, LANES), np.float32)
         descend(
-            ptr, index, words.data, rest, norm, target, slack, one_sided, np.zeros((n_documents, LANES)), of_words,
-            of_rest, new_stream(seed, REFIT, 0, first), n_passes, SETTLED,
+            ptr, index, words.data, rest, norm, target, slack, one_sided, beta, of_words, of_rest,
+            new_stream(seed, REFIT, 0, first), n_passes, SETTLED,
         )  # fmt: skip
         found.words[:, tasks] = of_words[:, :n]
         found.rest[:, tasks] = of_rest[:, :n]

@@ -30,11 +30,16 @@ from topoi._machine.pool import Pool
 from topoi.predict.descent import Table, Weights, fit_weights
 from topoi.predict.word_features import POWERS, inverse_document_frequency, tf_idf
 
-#: Documents whose weights are fitted to choose settings, at most, and passes over them.
-N_CHOOSING, CHOOSING_PASSES = 4000, 10
+#: Documents whose weights are fitted to choose settings, at most, and passes over them. With fewer documents than the
+#: last fit has, topics would be given too much say: words need more documents.
+N_CHOOSING, CHOOSING_PASSES = 20_000, 12
 ALL = 2**62
 #: Passes of a fit that predicts, at most.
 FINAL_PASSES = 40
+
+#: Losses that differ by no more than this share are alike. Of strengths that are alike the largest is taken: labels are
+#: told apart best by weights somewhat stronger than those whose probabilities are best.
+ALIKE = 0.01
 
 STRENGTHS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 TOPIC_SCALES = (0.1, 0.2, 0.35, 0.6, 1.0)
@@ -72,7 +77,7 @@ class Settings:
     """What is chosen: the power of the idf, C, and the scales of topics and covariates against words."""
 
     power: float = 1.0
-    strength: float = 0.8
+    strength: float = 0.4
     topics: float = 0.2
     covariates: float = 0.1
 
@@ -182,7 +187,7 @@ def choose(trials: list[Trial], aim: Aim, seed: int, pool: Pool) -> tuple[Settin
     """The settings that are best for the unseen documents of all trials, and the scores of these with them.
 
     `aim` is that of the unseen documents, one trial after the other. One setting is chosen after the other, the others
-    fixed, and then all of them again.
+    fixed; at last what is near the best strength and scale of topics is tried.
     """
     has_words, has_covariates = trials[0].parts.bag.shape[1] > 0, trials[0].parts.covariates.shape[1] > 0
     settings = usual_settings(has_words)
@@ -201,16 +206,24 @@ def choose(trials: list[Trial], aim: Aim, seed: int, pool: Pool) -> tuple[Settin
     def best(candidates: Iterable[Settings]) -> Settings:
         return min(candidates, key=loss)
 
-    for turn in range(2):
-        at = STRENGTHS.index(settings.strength)
-        near = STRENGTHS[max(at - 1, 0) : at + 2] if turn else STRENGTHS
-        settings = best(replace(settings, strength=value) for value in near)
-        if has_words:
-            settings = best(replace(settings, power=value) for value in POWERS)
-            settings = best(replace(settings, topics=value) for value in TOPIC_SCALES)
-        if has_covariates:
-            settings = best(replace(settings, covariates=value) for value in COVARIATE_SCALES)
+    settings = best(replace(settings, strength=value) for value in STRENGTHS[::2])
+    if has_words:
+        settings = best(replace(settings, power=value) for value in POWERS)
+        settings = best(replace(settings, topics=value) for value in TOPIC_SCALES)
+    if has_covariates:
+        settings = best(replace(settings, covariates=value) for value in COVARIATE_SCALES)
+    settings = best(replace(settings, strength=value) for value in around(STRENGTHS, settings.strength))
+    if has_words:
+        settings = best(replace(settings, topics=value) for value in around(TOPIC_SCALES, settings.topics))
+    stronger = [replace(settings, strength=value) for value in STRENGTHS if value >= settings.strength]
+    settings = [candidate for candidate in stronger[:3] if loss(candidate) <= (1 + ALIKE) * loss(settings)][-1]
     return settings, scores(settings, np.arange(aim.targets.shape[1]), ALL, FINAL_PASSES)
+
+
+def around(values: tuple[float, ...], at: float) -> tuple[float, ...]:
+    """The value, and those beside it."""
+    i = values.index(at)
+    return values[max(i - 1, 0) : i + 2]
 
 
 def usual_settings(has_words: bool) -> Settings:
