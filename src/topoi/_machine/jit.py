@@ -147,19 +147,25 @@ class _PackageLocator(_CacheLocator):
 
 
 class _PackageCacheImpl(CompileResultCacheImpl):
-    """What stands in a file for compiled code: a digest and the bytes, since a damaged byte of it would be run."""
+    """What stands in a file for compiled code: a digest and the bytes, since a damaged byte of it would be run.
+
+    The digest covers whose code it is: that of another function with the same signature would be run as well.
+    """
 
     _locator_classes = [_PackageLocator]  # noqa: RUF012 (numba's name and type)
 
     def reduce(self, cres: Any) -> Any:
         data = dumps(super().reduce(cres))
-        return hashlib.blake2b(data).digest(), data
+        return self._digest(data), data
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         digest, data = payload
-        if hashlib.blake2b(data).digest() != digest:
-            raise ValueError("damaged")
+        if self._digest(data) != digest:
+            raise ValueError("damaged, or another function's")
         return super().rebuild(target_context, pickle.loads(data))  # noqa: S301 (in a folder that is ours)
+
+    def _digest(self, data: bytes) -> bytes:
+        return hashlib.blake2b(f"{self.filename_base}\n".encode() + data).digest()
 
 
 class _PackageCache(FunctionCache):
