@@ -421,7 +421,7 @@ MUTANTS = {
         tilt("collapsed", tiny=APART, together=True), T, "tilt[k] = 1.0", ""),
     "live scale without the tilt": (
         tilt("collapsed"), T, "tilted_scale[new] = scale[new] * tilt[new]", "tilted_scale[new] = scale[new]"),
-    "live count not taken off": (update("collapsed"), T, "move_token(live, w, old, -1.0)", ""),
+    "live count not taken off": (update("collapsed"), T, "table[w, old] -= one", ""),
     "label of the first task overlooked": (
         tilt(), T, "for task in range(n_tasks): labelled = ...", "for task in range(1, n_tasks): labelled = ..."),
     "hinge: κ without the margin": (response("hinge"), f"{R}.hinge", "sign * (c + w * margin)", "sign * (c + w)"),

@@ -23,8 +23,7 @@ from topoi._machine.jit import kernel
 from topoi._machine.lanes import add_weighted, add_weighted_squares
 from topoi._machine.rng import branch, uniform
 from topoi._machine.simd import draw_topic, new_sums
-from topoi.chain.counts.moves import LiveCounts, move_token
-from topoi.chain.samplers._document import TokenTopics, count_document
+from topoi.chain.samplers._document import count_document
 
 # Tilts below e^−FLOOR of the best topic's are raised to it: the step corrects any proposal that is positive. The table
 # of a larger part is only a guess: too sure of itself, it would hardly ever let a token leave a topic of which it
@@ -164,16 +163,15 @@ def slopes(
 
 @kernel
 def sweep_tilted(
-    tokens: TokenTopics, first: Int, last: Int, table: Floats, offset: float, scale: Floats, alpha: Floats,
-    live: LiveCounts | None, responses: TiltInput, part: Int, stream: Stream,
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, table: Floats, offset: float, scale: Floats,
+    alpha: Floats, n_k: Floats | None, beta_sum: float, eta: Floats, eta_t: Floats, kappa: Floats, omega: Floats,
+    part: Int, stream: Stream,
 ) -> tuple[Int, Int]:  # fmt: skip
     """Move every token of documents first … last − 1; returns (wanted to move, moved).
 
-    Table and scale may be those of live counts, which are then kept up to date; without (None) they are fixed, and the
-    compiler leaves out what keeps them.
+    With an n_k, table and scale are counts that are kept up to date; without (None) they are fixed, and the compiler
+    leaves out what keeps them.
     """
-    words, doc_ptr, z = tokens
-    eta, eta_t, kappa, omega = responses
     width = table.shape[1]
     n_tasks = eta.shape[0]
     n_topics = eta_t.shape[0]
@@ -191,7 +189,7 @@ def sweep_tilted(
     moved = 0
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
-        own = branch(stream, d - first) if live is None else stream  # as the samplers without a tilt have it
+        own = branch(stream, d - first) if n_k is None else stream  # as the samplers without a tilt have it
         count_document(z, lo, hi, n_d)
         labelled = start_document(z, lo, hi, kappa[d], omega[d], eta_t, a, b, m)
         if labelled:
@@ -211,8 +209,10 @@ def sweep_tilted(
                 w = words[i]
                 old = np.int64(z[i])
                 n_d[old] -= one
-                if live is not None:
-                    move_token(live, w, old, -1.0)
+                if n_k is not None:
+                    table[w, old] -= one
+                    n_k[old] -= 1
+                    scale[old] = 1.0 / (n_k[old] + beta_sum)
                     tilted_scale[old] = scale[old] * tilt[old]
                 new = draw_topic(n_d, w, p, uniform(own), alpha, table, offset, tilted_scale)
                 if new < 0:
@@ -226,8 +226,10 @@ def sweep_tilted(
                     else:
                         new = old
                 n_d[new] += one
-                if live is not None:
-                    move_token(live, w, new, 1.0)
+                if n_k is not None:
+                    table[w, new] += one
+                    n_k[new] += 1
+                    scale[new] = 1.0 / (n_k[new] + beta_sum)
                     tilted_scale[new] = scale[new] * tilt[new]
                 z[i] = new
     return wanted, moved

@@ -14,11 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from topoi._machine.arrays import Stream
+from topoi._machine.arrays import Floats, Stream
 from topoi._machine.pool import Pool
 from topoi._machine.rng import TOPICS, new_stream
 from topoi._machine.simd import padded
-from topoi.chain.counts.moves import LiveCounts
 from topoi.chain.factors._table import TableFactor
 from topoi.chain.factors.base import WordFactor
 from topoi.chain.factors.live import LiveFactor
@@ -135,14 +134,15 @@ class Sampler:
         return sweep_dense(self.tokens, first, last, factor.table, factor.offset, factor.scale, self.alpha, stream)
 
     def tilted_block(
-        self, first: int, last: int, stream: Stream, factor: LiveFactor | TableFactor, live: LiveCounts | None
+        self, first: int, last: int, stream: Stream, factor: LiveFactor | TableFactor, n_k: Floats | None
     ) -> tuple[int, int]:
-        """Move the tokens of documents first … last − 1 under a tilt; `live` are the counts of a live factor."""
-        s = self.state.supervision
+        """Move the tokens of documents first … last − 1 under a tilt; an n_k says that the factor's counts are live."""
+        state = self.state
+        s = state.supervision
         assert s is not None
         wanted, moved = sweep_tilted(
-            self.tokens, first, last, factor.table, factor.offset, factor.scale, self.alpha, live, self.responses(),
-            s.part, stream,
+            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.table, factor.offset, factor.scale,
+            self.alpha, n_k, state.beta_sum, *self.responses(), s.part, stream,
         )  # fmt: skip
         return int(wanted), int(moved)
 

@@ -69,5 +69,5 @@ class Collapsed(Sampler):
         """Move the tokens of documents first … last − 1."""
         state = self.state
         if state.supervision is not None:
-            return self.tilted_block(first, last, stream, self.factor, self.factor.counts)
+            return self.tilted_block(first, last, stream, self.factor, self.factor.n_k)
         return sweep_documents(self.tokens, first, last, self.factor.counts, self.alpha, stream)
