@@ -1,4 +1,4 @@
-"""The decorator for kernels, and their compile cache. Only this module, `simd` and `lanes` know numba.
+"""The decorators for kernels, and their compile cache. Only this module, `simd` and `lanes` know numba.
 
 `@kernel` compiles a function on its first call (never at import), releases the GIL while it runs, and keeps the
 machine code on disk. Numba's own cache looks only at the file in which a function stands, so it would miss an edit
@@ -206,6 +206,14 @@ def kernel(function: F) -> F:
     if function.__module__.split(".")[0] == "topoi" and cache_dir() and _as_stamped(function.__code__.co_filename):
         compiled._cache = _PackageCache(function)
     return compiled
+
+
+def inlined(function: F) -> F:
+    """A few lines that kernels share: pasted into those that call it; to compile it by itself would take longer."""
+    if numba.config.DISABLE_JIT:
+        return _interpreted(function)
+    pasted: F = numba.njit(nogil=True, error_model="numpy", inline="always")(function)
+    return pasted
 
 
 def _interpreted(function: F) -> F:
