@@ -34,6 +34,8 @@ FOLDS = 5
 MANY, FOLDS_OF_MANY, HELD_OUT = 20_000, 3, 10_000
 #: Share of the learned weights in the interpolation of NB-SVM; the paper has 0.25, and 1 is none.
 BETAS = (0.25, 0.5, 1.0)
+#: Score of an SVM, whose margin is 1, where all training documents agree.
+AGREED = 2.0
 
 
 # ---- Models ------------------------------------------------------------------------------------------------
@@ -45,9 +47,16 @@ def _tf_idf(X: sparse.csr_array) -> tuple[sparse.csr_array, Scorer]:
     return learned.transform(X), learned.transform
 
 
-def _one_vs_rest(Y: Array, n_words: int, fit: Callable[[int], tuple[Array, float]]) -> tuple[Array, Array]:
-    """Weights (V, tasks) and intercepts of each task; one that all documents agree on is told by its intercept."""
-    weights, intercepts = np.zeros((n_words, Y.shape[1])), Y[0].astype(float)
+def _one_vs_rest(
+    Y: Array, n_words: int, fit: Callable[[int], tuple[Array, float]], log_odds: bool = False
+) -> tuple[Array, Array]:
+    """Weights (V, tasks) and intercepts of each task; of one that all documents agree on, an intercept alone.
+
+    That must be on the scale of the other scores, or a label that no document has would be the best of many.
+    """
+    weights, intercepts = np.zeros((n_words, Y.shape[1])), AGREED * Y[0]
+    if log_odds:
+        intercepts = Y[0] * np.log(2.0 * len(Y) + 1)
     for j in np.flatnonzero((Y[0] != Y).any(0)):
         weights[:, j], intercepts[j] = fit(j)
     return weights, intercepts
@@ -69,7 +78,8 @@ def logistic(X: sparse.csr_array, Y: Array, kind: str, C: float) -> dict[Any, Sc
     """Logistic regression on tf-idf: multinomial where one of many labels is right, else one for each label."""
     A, words = _tf_idf(X)
     if kind == "many":
-        found = LogisticRegression(C=C, max_iter=500, tol=1e-3).fit(A, Y.argmax(1))
+        # With the usual tolerance it stops before large C have had their say.
+        found = LogisticRegression(C=C, max_iter=1000, tol=1e-5).fit(A, Y.argmax(1))
         absent = np.full((1, Y.shape[1]), -np.inf)  # classes that these documents do not have
 
         def scores(new: sparse.csr_array) -> Array:
@@ -83,7 +93,7 @@ def logistic(X: sparse.csr_array, Y: Array, kind: str, C: float) -> dict[Any, Sc
         found = LogisticRegression(C=C, solver="liblinear").fit(A, Y[:, j])
         return found.coef_[0], found.intercept_[0]
 
-    weights, intercepts = _one_vs_rest(Y, X.shape[1], fit)
+    weights, intercepts = _one_vs_rest(Y, X.shape[1], fit, log_odds=True)
     return {None: lambda new: words(new) @ weights + intercepts}
 
 

@@ -180,9 +180,9 @@ INTRO = (
     "classes or ratings, so they are no independent check."
 )
 HOW_TO_READ = (
-    "In the first picture further right is better. Grey lines are linear models, the black one the best of them; points "
-    "are seeds, and a stroke is their mean. In the second a line below the diagonal is too sure of itself, one above it "
-    "not sure enough."
+    "In the first picture further right is better. Grey lines are linear models, the black one the best of them; "
+    "points are seeds, and a stroke is their mean. In the second a line below the diagonal is too sure of itself, one "
+    "above it not sure enough."
 )
 
 
