@@ -213,7 +213,7 @@ class Ordinal(LabelResponse):
         end = np.full((*cuts.shape[:-1], 1), np.inf)
         low, high = np.concatenate((-end, cuts), axis=-1), np.concatenate((cuts, end), axis=-1)
         # In the upper tail Φ is 1 to all digits: there the other tail has them.
-        return np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+        return np.asarray(np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low)))
 
     def chosen(self, samples: Scores, own: Own = None) -> NDArray[np.int64]:
         """The label of the highest probability."""
