@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from topoi.chain.responses.base import Response
-from topoi.chain.responses.counts import Counts
+from topoi.chain.responses.counts import NegativeBinomial
 from topoi.chain.responses.epsilon_insensitive import EpsilonInsensitive
 from topoi.chain.responses.hinge import Hinge
 from topoi.chain.responses.kinds import LabelResponse, NumberResponse
@@ -24,7 +24,7 @@ RESPONSES: dict[str, type[Response]] = {
         Ordinal,
         EpsilonInsensitive,
         Squared,
-        Counts,
+        NegativeBinomial,
     )
 }
 DEFAULT_LABEL_LOSS = Hinge.name
