@@ -32,7 +32,7 @@ from topoi.estimators.supervised import SupervisedEstimator
 from topoi.estimators.unpredicted import NeverPredictedWarning
 from topoi.estimators.watch import watch_labels
 from topoi.predict.aims import LabelAim
-from topoi.predict.calibration import Calibration, probabilities, usual_calibration
+from topoi.predict.calibration import Calibration, to_probabilities, usual_calibration
 from topoi.predict.reasons import Reason
 from topoi.predict.refit import usual_settings
 
@@ -454,7 +454,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         the samples.
         """
         if self.refitted_:
-            return self._labels.normalised(probabilities(self._log_odds(X, covariates), self._labels.one_of_many))
+            return self._labels.normalised(to_probabilities(self._log_odds(X, covariates), self._labels.one_of_many))
         samples, labels = self._scores(X, covariates), self._labels
         if self.estimators_[0].response_.probabilistic:  # whatever `loss` was set to since
             models = zip(self.estimators_, samples, strict=True)

@@ -56,7 +56,7 @@ def usual_calibration(n_labels: int) -> Calibration:
     return Calibration(np.full(n_labels, USUAL_SLOPE), np.zeros(n_labels))
 
 
-def probabilities(log_odds: Scores, exclusive: bool) -> Scores:
+def to_probabilities(log_odds: Scores, exclusive: bool) -> Scores:
     """Probabilities from log odds; `exclusive`: one of many is right."""
     found: Scores = softmax(log_odds, axis=1) if exclusive else expit(log_odds)
     return found
