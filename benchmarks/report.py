@@ -69,17 +69,23 @@ def styles(names: Sequence[str], peers: Collection[str] = ()) -> dict[str, dict[
     return found
 
 
-def panels(n: int, width: float = 4.6, height: float = 4.2) -> tuple[Any, list[Any]]:
-    """A figure with `n` panels side by side."""
+def panels(n: int, width: float = 4.6, height: float = 4.2, columns: int | None = None) -> tuple[Any, list[Any]]:
+    """A figure with `n` panels of this size side by side, at most so many in a row."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, n, figsize=(max(width * n, 6.4), height), squeeze=False, layout="constrained")
-    for axis in axes[0]:
+    across = min(n, columns or n)
+    down = -(-n // across)
+    size = (max(width * across, 6.4), height * down)
+    figure, axes = plt.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
+    for axis in axes.flat[n:]:
+        axis.remove()
+    found = list(axes.flat[:n])
+    for axis in found:
         tidy(axis)
-    return figure, list(axes[0])
+    return figure, found
 
 
 def tidy(axis: Any) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 import reproduce.gibbs_scalar  # noqa: F401  (makes the sampler known by its name)
 from benchmarks.harness import Stopwatch
-from benchmarks.labelled import Labelled
-from benchmarks.med_quality import quality
+from benchmarks.labelled import Labelled, quality
 from reproduce.table import Row
 from topoi import MedLDAClassifier, MedLDARegressor
 

@@ -20,8 +20,8 @@ from topoi._disk.store import ModelError
 from topoi._machine.rng import normal, uniform
 from topoi.chain.counts.spectra import Spectrum, merge
 from topoi.chain.priors.base import TopicPrior
-from topoi.chain.priors.dirichlet import log_gamma_density
 from topoi.chain.priors.fixed_alpha import default_alpha
+from topoi.chain.priors.minka import log_gamma_density
 from topoi.chain.priors.positive import LARGEST, SMALLEST
 from topoi.chain.state import State
 from topoi.corpus import Corpus

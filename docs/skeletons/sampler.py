@@ -10,20 +10,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from topoi._machine.arrays import Floats, Int, Ints, Stream
+from topoi._machine.arrays import Floats, Int, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import uniform
+from topoi.chain.counts.moves import LiveCounts, count_token
 from topoi.chain.factors.live import LiveFactor
-from topoi.chain.samplers._document import count_document
+from topoi.chain.samplers._document import TokenTopics, count_document
 from topoi.chain.samplers.base import Sampler
 
 
 @kernel
 def sweep_documents(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats,
-    alpha: Floats, beta: float, beta_sum: float, stream: Stream,
-) -> None:  # fmt: skip
-    """One Gibbs step for every token of documents first … last − 1; updates z, n_wk and n_k."""
+    tokens: TokenTopics, first: Int, last: Int, counts: LiveCounts, alpha: Floats, stream: Stream
+) -> None:
+    """One Gibbs step for every token of documents first … last − 1; updates the topics and the counts."""
+    words, doc_ptr, z = tokens
+    n_wk, n_k, _, beta, beta_sum = counts
     n_topics = alpha.shape[0]
     n_d = np.zeros(n_topics, n_wk.dtype)
     below = np.zeros(n_topics)  # running sum of the weights
@@ -34,8 +36,7 @@ def sweep_documents(
             w = words[i]
             old = np.int64(z[i])
             n_d[old] -= 1
-            n_wk[w, old] -= 1
-            n_k[old] -= 1
+            count_token(counts, w, old, -1.0)
             total = 0.0
             for k in range(n_topics):
                 total += (n_d[k] + alpha[k]) * (n_wk[w, k] + beta) / (n_k[k] + beta_sum)
@@ -45,8 +46,7 @@ def sweep_documents(
             while new < n_topics - 1 and u >= below[new]:
                 new += 1
             n_d[new] += 1
-            n_wk[w, new] += 1
-            n_k[new] += 1
+            count_token(counts, w, new, 1.0)
             z[i] = new
 
 
@@ -63,8 +63,4 @@ class Plain(Sampler):
 
     def block(self, first: int, last: int, stream: Stream) -> None:
         """Move the tokens of documents first … last − 1."""
-        state = self.state
-        sweep_documents(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
-            state.alpha, state.beta, state.beta_sum, stream,
-        )  # fmt: skip
+        sweep_documents(self.tokens, first, last, self.factor.counts, self.state.alpha, stream)

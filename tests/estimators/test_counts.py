@@ -12,7 +12,7 @@ from support.kills import Killed, killer
 from support.labelled import COUNT_LOSSES, FOUR, WORDS, Documents, fitted_bytes, quick_regressor, refuse, regressor
 from topoi import Checkpoints
 from topoi.chain.responses import RESPONSES
-from topoi.chain.responses.counts import LARGEST_COUNT
+from topoi.chain.responses.negative_binomial import LARGEST_COUNT
 
 (LOSS,) = COUNT_LOSSES
 

@@ -187,7 +187,8 @@ def test_import_is_light():
 # ---- The same bytes ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sampler", ALL)
+# tests/project/test_same_bytes.py has every sampler on a smaller corpus.
+@pytest.mark.parametrize("sampler", slow_but(["auto", "partial"], ALL))
 def test_same_bytes_for_any_number_of_threads(sampler, blocks_corpus):
     """The priors are learned at sweep 10, so the threads of every part of the loop are tried."""
     results = []
@@ -284,7 +285,7 @@ def test_partial_fit_of_nothing_is_fit(few):
     assert fitted_bytes(quick().partial_fit(few), few) == fitted_bytes(quick().fit(few), few)
 
 
-@pytest.mark.parametrize("sampler", ALL)
+@pytest.mark.parametrize("sampler", slow_but(["auto", "collapsed", "light", "partial", "split"], ALL))
 def test_partial_fit(sampler, counts):
     """Counts grow by exactly the new tokens, and the topics stay what they are."""
     first, second, third = counts[:200], counts[200:250], counts[250:]

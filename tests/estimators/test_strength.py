@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from support.variants import slow_but
 from topoi import MedLDAClassifier, MedLDARegressor, ParameterError
 from topoi._machine.polya_gamma import polya_gamma
 from topoi._machine.rng import new_stream
@@ -42,8 +43,12 @@ def assert_finite(model):
     assert np.isfinite(answers).all()
 
 
-@pytest.mark.parametrize("n_gibbs", [0, 2])
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    ("loss", "n_gibbs"),
+    slow_but(
+        [("squared", 0), *((loss, 2) for loss in LOSSES)], [(loss, n_gibbs) for loss in LOSSES for n_gibbs in (0, 2)]
+    ),
+)
 def test_sizes_that_work(loss, n_gibbs):
     """Each alone, and all at once at either end."""
     names = LOSSES[loss]

@@ -219,14 +219,16 @@ def test_a_damaged_cache_is_compiled_anew(damage, which, filled):
     assert (found, hits, told) == (value, "1", ""), "and kept again"
 
 
-def test_code_of_another_signature_is_not_run(filled):
-    """As an entry may lead to, if a write was cut short after others had been removed."""
+def test_code_of_another_signature_or_function_is_not_run(filled):
+    """As an entry may lead to, if a write was cut short after others had been removed; or if files were mixed up."""
     base, value = filled
     files = sorted(base.rglob("rng.*.nbc"), key=lambda path: path.stat().st_size)
+    assert len(files) > 2
     raw = [path.read_bytes() for path in files]
-    for path, other in zip(files, raw[::-1], strict=True):
-        path.write_bytes(other)
-    assert run(NUMBA_CACHE_DIR=str(base))[0][0] == value
+    for shift in range(1, len(files)):  # every file once in the place of every other, those of the same signature too
+        for path, other in zip(files, raw[shift:] + raw[:shift], strict=True):
+            path.write_bytes(other)
+        assert run(NUMBA_CACHE_DIR=str(base))[0][0] == value
 
 
 FULL = """

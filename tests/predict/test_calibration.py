@@ -13,7 +13,7 @@ from topoi.predict.calibration import (
     best_threshold,
     calibrate_each,
     calibrate_one_of_many,
-    probabilities,
+    to_probabilities,
     usual_calibration,
 )
 
@@ -28,7 +28,7 @@ def test_one_of_many_is_recovered():
     np.testing.assert_allclose(found.slope, 3.0, atol=0.15)
     np.testing.assert_allclose(found.intercept - found.intercept.mean(), intercept, atol=0.1)
     assert loss == pytest.approx(-np.log(p[np.arange(len(p)), right]).mean(), abs=0.002)
-    np.testing.assert_allclose(probabilities(found.log_odds(scores), True).sum(1), 1)
+    np.testing.assert_allclose(to_probabilities(found.log_odds(scores), True).sum(1), 1)
 
 
 def test_each_label_is_recovered():

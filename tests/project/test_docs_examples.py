@@ -16,6 +16,7 @@ PAGES = [
     "index.md",
     "tutorial.md",
     "architecture.md",
+    "supervised.md",
     *sorted(f"howto/{page.name}" for page in (DOCS / "howto").glob("*.md")),
 ]
 NO_MATPLOTLIB = importlib.util.find_spec("matplotlib") is None

@@ -7,9 +7,11 @@ import topoi
 
 
 def kernels(path):
-    """The functions of a file that `@kernel` compiles."""
+    """The functions of a file that `@kernel` compiles, or `@inlined` pastes into them."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef) and any(ast.unparse(d) == "kernel" for d in node.decorator_list):
+        if isinstance(node, ast.FunctionDef) and any(
+            ast.unparse(d) in ("kernel", "inlined") for d in node.decorator_list
+        ):
             yield node
 
 

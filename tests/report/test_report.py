@@ -19,11 +19,11 @@ from topoi.chain.diagnostics import rhat_ess
 from topoi.report import write_report
 from topoi.report.distances import classical_mds, js_divergence
 from topoi.report.html import to_json
+from topoi.report.relevance import N_SHOWN, N_STEPS
 from topoi.report.sections import SECTIONS
 from topoi.report.sections.convergence import MOST_POINTS
 from topoi.report.sections.documents import MOST_CHARACTERS
 from topoi.report.sections.settings import plain
-from topoi.report.topics import N_SHOWN, N_STEPS
 from topoi.report.write import report_data
 
 EVIL = "</script><script>alert(1)</script>"

@@ -77,7 +77,7 @@ def interpreted(edits=None, modules=("topoi.chain.samplers", "topoi.chain.state"
     try:
         loaded = {name: importlib.import_module(name) for name in modules}
         for name in REGISTRIES:  # what they would import later would be of the other topoi
-            for registry in vars(importlib.import_module(name)).values():
+            for registry in list(vars(importlib.import_module(name)).values()):
                 if type(registry).__name__ == "Registry":
                     list(registry.values())
     finally:

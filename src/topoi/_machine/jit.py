@@ -1,4 +1,4 @@
-"""The decorator for kernels, and their compile cache. Only this module, `simd` and `lanes` know numba.
+"""The decorators for kernels, and their compile cache. Only this module, `simd` and `lanes` know numba.
 
 `@kernel` compiles a function on its first call (never at import), releases the GIL while it runs, and keeps the
 machine code on disk. Numba's own cache looks only at the file in which a function stands, so it would miss an edit
@@ -147,19 +147,25 @@ class _PackageLocator(_CacheLocator):
 
 
 class _PackageCacheImpl(CompileResultCacheImpl):
-    """What stands in a file for compiled code: a digest and the bytes, since a damaged byte of it would be run."""
+    """What stands in a file for compiled code: a digest and the bytes, since a damaged byte of it would be run.
+
+    The digest covers whose code it is: that of another function with the same signature would be run as well.
+    """
 
     _locator_classes = [_PackageLocator]  # noqa: RUF012 (numba's name and type)
 
     def reduce(self, cres: Any) -> Any:
         data = dumps(super().reduce(cres))
-        return hashlib.blake2b(data).digest(), data
+        return self._digest(data), data
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         digest, data = payload
-        if hashlib.blake2b(data).digest() != digest:
-            raise ValueError("damaged")
+        if self._digest(data) != digest:
+            raise ValueError("damaged, or another function's")
         return super().rebuild(target_context, pickle.loads(data))  # noqa: S301 (in a folder that is ours)
+
+    def _digest(self, data: bytes) -> bytes:
+        return hashlib.blake2b(f"{self.filename_base}\n".encode() + data).digest()
 
 
 class _PackageCache(FunctionCache):
@@ -200,6 +206,14 @@ def kernel(function: F) -> F:
     if function.__module__.split(".")[0] == "topoi" and cache_dir() and _as_stamped(function.__code__.co_filename):
         compiled._cache = _PackageCache(function)
     return compiled
+
+
+def inlined(function: F) -> F:
+    """A few lines that kernels share: pasted into those that call it; to compile it by itself would take longer."""
+    if numba.config.DISABLE_JIT:
+        return _interpreted(function)
+    pasted: F = numba.njit(nogil=True, error_model="numpy", inline="always")(function)
+    return pasted
 
 
 def _interpreted(function: F) -> F:

@@ -32,7 +32,7 @@ from topoi.estimators.supervised import SupervisedEstimator
 from topoi.estimators.unpredicted import NeverPredictedWarning
 from topoi.estimators.watch import watch_labels
 from topoi.predict.aims import LabelAim
-from topoi.predict.calibration import Calibration, probabilities, usual_calibration
+from topoi.predict.calibration import Calibration, to_probabilities, usual_calibration
 from topoi.predict.reasons import Reason
 from topoi.predict.refit import usual_settings
 
@@ -284,7 +284,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         whole_aim = aim_at(slice(None))
         pilots = plan_pilots(whole.targets)
         settings, calibration = usual_settings(bool(self.word_features)), usual_calibration(whole.targets.shape[1])
-        if pilots and not any(run.stopped == "interrupted" for chains in runs for run in chains):
+        if pilots and not any(run.stopped in ("interrupted", "callback") for chains in runs for run in chains):
             outcome = self._piloted(whole, pilots, share_out, aim_at, checkpoints)
             assert isinstance(outcome.aim, LabelAim)
             settings, calibration = outcome.settings, outcome.aim.calibration(outcome.scores)
@@ -454,7 +454,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         the samples.
         """
         if self.refitted_:
-            return self._labels.normalised(probabilities(self._log_odds(X, covariates), self._labels.one_of_many))
+            return self._labels.normalised(to_probabilities(self._log_odds(X, covariates), self._labels.one_of_many))
         samples, labels = self._scores(X, covariates), self._labels
         if self.estimators_[0].response_.probabilistic:  # whatever `loss` was set to since
             models = zip(self.estimators_, samples, strict=True)

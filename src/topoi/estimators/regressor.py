@@ -219,7 +219,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
 
         pilots = plan_pilots(problem.targets, float(self.held_out) or SET_ASIDE)
         settings, fold_in = usual_settings(bool(self.word_features)), self._fold_in(problem.seed)
-        if pilots and not any(run.stopped == "interrupted" for run in runs):
+        if pilots and not any(run.stopped in ("interrupted", "callback") for run in runs):
             outcome = self._piloted(problem, pilots, lambda own: [own], aim_at, checkpoints)
             settings = outcome.settings
             ends = np.cumsum([len(new.targets) for new in outcome.unseen])[:-1]

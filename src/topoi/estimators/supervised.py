@@ -29,7 +29,7 @@ from topoi.estimators.saved import Savable
 from topoi.predict.effects import Effect, effects
 from topoi.predict.label_free import label_free_shares
 from topoi.predict.reasons import Reason, Shown, head_reasons, reasons
-from topoi.predict.refit import Aim, Head, Parts, Settings, Trial, choose, fit_head, parts_of
+from topoi.predict.refit import Aim, Head, ScoreParts, Settings, Trial, choose_settings, fit_head, parts_of
 from topoi.predict.scores import Chain, sample_own, sample_scores
 from topoi.predict.word_features import bag_of_words
 
@@ -114,7 +114,7 @@ class SupervisedEstimator(TopicEstimator):
             raise ParameterError("covariates", "were not given to fit, so predictions cannot use them")
         return None
 
-    def _parts(self, corpus: Corpus, thetas: list[NDArray[Any]], columns: sparse.csr_array | None) -> Parts:
+    def _parts(self, corpus: Corpus, thetas: list[NDArray[Any]], columns: sparse.csr_array | None) -> ScoreParts:
         """The parts of the score of documents, from the topic shares that the chains of all models give them."""
         bag = (
             bag_of_words(corpus) if self.word_features else sparse.csr_array((corpus.n_documents, 0), dtype=np.float32)
@@ -177,14 +177,14 @@ class SupervisedEstimator(TopicEstimator):
                 chains.append(of_pilot)
                 unseen.append(new)
             aim = aim_at(np.concatenate([pilot.set_aside for pilot in pilots]))
-            return Outcome(chains, unseen, aim, *choose(trials, aim, whole.seed, pool))
+            return Outcome(chains, unseen, aim, *choose_settings(trials, aim, whole.seed, pool))
 
     def _head_scores(self, X: Any, covariates: Any) -> NDArray[np.float64]:
         """Scores (documents, tasks) of the head."""
         parts, _, _ = self._parts_of_new(X, covariates)
         return self._head.score(parts)
 
-    def _parts_of_new(self, X: Any, covariates: Any) -> tuple[Parts, Corpus, list[NDArray[Any]]]:
+    def _parts_of_new(self, X: Any, covariates: Any) -> tuple[ScoreParts, Corpus, list[NDArray[Any]]]:
         """The parts of the score of new documents; also these, and their topic shares by every chain."""
         corpus = self.as_corpus(X)
         columns = self._columns(covariates, corpus.n_documents)
@@ -203,7 +203,7 @@ class SupervisedEstimator(TopicEstimator):
 
     @property
     def refit_settings_(self) -> dict[str, float]:
-        """What was chosen for the weights that were fitted anew, of the parts that there are; empty if they were not."""
+        """What was chosen for the weights that were fitted anew, of the parts that there are; else empty."""
         if not self.refitted_:
             return {}
         absent = {"power": not self._head.words.size, "covariates": not self._head.covariates.size}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import expit, log_expit, log_softmax
 
 from topoi._disk.store import ModelError
 from topoi._machine.arrays import Floats
@@ -56,9 +56,9 @@ def usual_calibration(n_labels: int) -> Calibration:
     return Calibration(np.full(n_labels, USUAL_SLOPE), np.zeros(n_labels))
 
 
-def probabilities(log_odds: Scores, exclusive: bool) -> Scores:
+def to_probabilities(log_odds: Scores, exclusive: bool) -> Scores:
     """Probabilities from log odds; `exclusive`: one of many is right."""
-    found: Scores = softmax(log_odds, axis=1) if exclusive else expit(log_odds)
+    found: Scores = np.exp(log_softmax(log_odds, axis=1)) if exclusive else expit(log_odds)
     return found
 
 

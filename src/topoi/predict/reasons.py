@@ -16,7 +16,7 @@ from topoi._machine.pool import Pool
 from topoi.chain.model import TopicModel
 from topoi.corpus import Corpus
 from topoi.predict.fold_in import FoldIn
-from topoi.predict.refit import Head, Parts
+from topoi.predict.refit import Head, ScoreParts
 from topoi.predict.scores import Chain, mean_shares
 from topoi.predict.word_features import tf_idf
 
@@ -111,7 +111,7 @@ class Shown:
 
 
 def head_reasons(
-    head: Head, slope: NDArray[Any], base: NDArray[Any], labels: list[Any], corpus: Corpus, parts: Parts,
+    head: Head, slope: NDArray[Any], base: NDArray[Any], labels: list[Any], corpus: Corpus, parts: ScoreParts,
     thetas: list[NDArray[Any]], shown: list[Shown], covariates: list[str], n_topics: int, n_words: int,
 ) -> list[list[Reason]]:  # fmt: skip
     """For every document and label, why it scores slope · f + base as the head has it."""

@@ -83,16 +83,16 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Parts:
+class ScoreParts:
     """Parts of the score of documents: counts of words, √θ, and covariates; one that is not there has no columns."""
 
     bag: sparse.csr_array
     roots: NDArray[np.float32]
     covariates: sparse.csr_array
 
-    def take(self, rows: NDArray[np.int64]) -> Parts:
+    def take(self, rows: NDArray[np.int64]) -> ScoreParts:
         """Some of the documents."""
-        return Parts(self.bag[rows], self.roots[rows], self.covariates[rows])
+        return ScoreParts(self.bag[rows], self.roots[rows], self.covariates[rows])
 
     def table(self, idf: NDArray[np.float64], settings: Settings) -> Table:
         """The columns of the fit: words and covariates, then topics and a constant."""
@@ -104,11 +104,11 @@ class Parts:
         return Table(words, rest)
 
 
-def parts_of(bag: sparse.csr_array, thetas: list[NDArray[Any]], columns: sparse.csr_array | None) -> Parts:
+def parts_of(bag: sparse.csr_array, thetas: list[NDArray[Any]], columns: sparse.csr_array | None) -> ScoreParts:
     """Parts from the topic shares that several chains give the documents; rows of all √θ together have length 1."""
     roots = np.sqrt(np.concatenate(thetas, axis=1) / len(thetas)).astype(np.float32)
     none = sparse.csr_array((bag.shape[0], 0), dtype=np.float32)
-    return Parts(bag, roots, none if columns is None else columns)
+    return ScoreParts(bag, roots, none if columns is None else columns)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Head:
     covariates: NDArray[np.float64]
     constant: NDArray[np.float64]
 
-    def score(self, parts: Parts) -> NDArray[np.float64]:
+    def score(self, parts: ScoreParts) -> NDArray[np.float64]:
         """Scores (documents, tasks)."""
         scores = parts.roots.astype(np.float64) @ self.topics + self.constant
         if self.covariates.size:
@@ -149,7 +149,7 @@ class Head:
             raise ModelError(f"the power of the idf cannot be {self.settings.power!r}")
 
 
-def fit_head(parts: Parts, aim: Aim, settings: Settings, seed: int, pool: Pool) -> Head:
+def fit_head(parts: ScoreParts, aim: Aim, settings: Settings, seed: int, pool: Pool) -> Head:
     """The head of all documents that have a target."""
     rows, idf = with_targets(aim), inverse_document_frequency(parts.bag)
     n_words = parts.bag.shape[1]
@@ -169,9 +169,9 @@ def fit_head(parts: Parts, aim: Aim, settings: Settings, seed: int, pool: Pool) 
 class Trial:
     """Documents that a pilot has learned from, what they aim at, and documents that it has not seen."""
 
-    parts: Parts
+    parts: ScoreParts
     aim: Aim
-    unseen: Parts
+    unseen: ScoreParts
 
     def scores(self, settings: Settings, tasks: Tasks, most: int, n_passes: int, seed: int, pool: Pool) -> Scores:
         """Scores of the unseen documents by weights that are fitted on at most so many of the others."""
@@ -183,7 +183,7 @@ class Trial:
         return self.unseen.table(idf, settings).scores(weights)
 
 
-def choose(trials: list[Trial], aim: Aim, seed: int, pool: Pool) -> tuple[Settings, Scores]:
+def choose_settings(trials: list[Trial], aim: Aim, seed: int, pool: Pool) -> tuple[Settings, Scores]:
     """The settings that are best for the unseen documents of all trials, and the scores of these with them.
 
     `aim` is that of the unseen documents, one trial after the other. One setting is chosen after the other, the others

@@ -16,7 +16,7 @@ from topoi.corpus.target import Target
 from topoi.errors import ParameterError
 from topoi.estimators.fitted import check_fitted
 from topoi.report.predictions import Predictions, predictions
-from topoi.report.topics import topics
+from topoi.report.relevance import shown_topics
 from topoi.report.words import WordTable
 
 
@@ -89,7 +89,7 @@ class Subject:
     @cached_property
     def topics(self) -> list[dict[str, Any]]:
         """The topics of all models side by side, with their words."""
-        return topics(self.models, self.words)
+        return shown_topics(self.models, self.words)
 
     @cached_property
     def predictions(self) -> Predictions | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +16,16 @@ from topoi._disk.store import ModelError
 from topoi._machine.pool import Pool
 from topoi.chain.engines.cluster._job import Layout
 from topoi.chain.engines.local import Local
-from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors, resolve_priors
+from topoi.chain.priors import (
+    TOPIC_PRIORS,
+    WORD_PRIORS,
+    DocumentAlpha,
+    FixedAlpha,
+    FixedBeta,
+    Priors,
+    resolve_priors,
+)
+from topoi.chain.priors.positive import PriorError
 from topoi.chain.state import new_state
 
 X = random_counts(24, 15, 12, seed=4)
@@ -178,3 +188,34 @@ def test_priors_are_told_apart():
         given = [text for kind in members.values() for text in (kind.word, *kind.accepts) if text]
         assert len(set(given)) == len(given)
     assert {axis for axis, _ in EVERY} == {field.name for field in dataclasses.fields(Priors)}
+
+
+@pytest.mark.parametrize(("engine", "wrong"), [(None, 0.0), (None, 1e-11), (None, 1e11), ("blocks", np.nan)])
+def test_an_update_that_leaves_the_range_of_kernels(which, engine, wrong, monkeypatch):
+    """It is an error that names the prior, and not a model of numbers that have vanished in float32."""
+
+    def update(prior, *given):
+        if which.axis == "words":
+            return dataclasses.replace(prior, beta=wrong)
+        alpha = prior.alpha.copy()
+        alpha[1] = wrong
+        return dataclasses.replace(prior, alpha=alpha)
+
+    monkeypatch.setattr(which.kind, "update", update)
+    monkeypatch.setattr(which.kind, "every", 2)
+    place = "β" if which.axis == "words" else "α[1]"
+    message = re.escape(f"an update of the prior '{which.kind.name}' made {place} {wrong:g};")
+    with pytest.raises(PriorError, match=message):
+        estimator(which, engine=engine).fit(X)
+
+
+def test_an_update_of_the_priors_of_documents(monkeypatch):
+    """α of a document that kernels cannot use is seen where that of an unknown document is fine."""
+    rows = np.array([[0.1, 0.2], [0.3, np.inf]])
+    monkeypatch.setattr(FixedAlpha, "per_document", True)
+    monkeypatch.setattr(FixedAlpha, "every", 1)
+    monkeypatch.setattr(FixedAlpha, "alpha_of", lambda prior, corpus: DocumentAlpha(rows, np.arange(2)))
+    monkeypatch.setattr(FixedAlpha, "update", lambda prior, state, observed: prior)
+    priors = Priors(FixedAlpha(np.full(2, 0.1)), FixedBeta(0.1))
+    with pytest.raises(PriorError, match=r"made α of documents\[1, 1\] inf;"):
+        priors.updated(SimpleNamespace(sweep=1, corpus=None), list, dict)

@@ -18,8 +18,8 @@ from support.skeletons import SKELETONS, package_with, run_with
 from topoi import Corpus
 from topoi._machine.pool import Pool
 from topoi.chain.priors import Priors
-from topoi.chain.priors.dirichlet import log_gamma_density
 from topoi.chain.priors.fixed_beta import FixedBeta
+from topoi.chain.priors.minka import log_gamma_density
 from topoi.chain.state import document_counts, new_state
 
 #: A prior of words: pseudo-counts that pull some words to some topics.

@@ -21,9 +21,9 @@ from topoi.chain.priors import (
     learned_beta,
     resolve_priors,
 )
-from topoi.chain.priors.dirichlet import FLOOR, RATE, SHAPE
 from topoi.chain.priors.learned_alpha import LearnedAlpha
 from topoi.chain.priors.learned_beta import LearnedBeta
+from topoi.chain.priors.minka import FLOOR, RATE, SHAPE
 from topoi.chain.state import State, document_counts, new_state, topic_counts
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError

@@ -15,7 +15,8 @@ SOURCE = Path(topoi.__file__).parent
 HOME = SOURCE / "chain" / "responses"
 WORDS = {"counts"}  # names that are words of ours: named only where a loss is compared with one, imported or asked for
 NAMED = re.compile(rf"\b({'|'.join(RESPONSES.keys() - WORDS)})\b(?! error)")  # "mean squared error" is a measure
-IMPORTED = re.compile(rf"responses\.({'|'.join(WORDS)})\b|responses ({'|'.join(WORDS)})\b")
+MODULES = {response.__module__.rpartition(".")[2] for response in RESPONSES.values()}
+IMPORTED = re.compile(rf"responses[. ]({'|'.join(WORDS | MODULES)})\b")
 ASKED = re.compile(rf"\bloss\b[\s:=!]*(?:str\s*=\s*)?[\"']?({'|'.join(WORDS)})\b")
 
 
@@ -76,8 +77,8 @@ def test_no_script_of_the_report_names_a_loss():
         'HELP = "the hinge loss"',
         "from topoi.chain.responses.hinge import Hinge",
         "import topoi.chain.responses.squared",
-        "import topoi.chain.responses.counts",
-        "from topoi.chain.responses.counts import Counts",
+        "import topoi.chain.responses.negative_binomial",
+        "from topoi.chain.responses.negative_binomial import Counts",
         "from topoi.chain.responses import counts",
         'x = 1 if self.loss != "counts" else 2',
         'def f(loss: str = "counts"): pass',

@@ -49,7 +49,7 @@ for loss in ("absolut", "hinge"):
     try:
         topoi.MedLDARegressor(loss=loss).fit(X, y)
     except topoi.ParameterError as error:
-        assert '"squared" or "absolute"' in str(error), error
+        assert '"squared", "absolute"' in str(error), error
     else:
         raise AssertionError
 try:

@@ -28,7 +28,9 @@ ENGINES = [None, "blocks"]
 
 
 def some_columns(n_columns=20):
-    found = sparse.random_array((len(DATA.X), n_columns), density=0.2, format="csc", rng=np.random.default_rng(4))
+    rng, shape = np.random.default_rng(4), (len(DATA.X), n_columns)
+    # Not sparse.random_array: SciPy 1.15 has given its argument another name.
+    found = sparse.csc_array(rng.random(shape) * (rng.random(shape) < 0.2))
     found.sort_indices()
     start, doc = found.indptr.astype(np.int64), found.indices.astype(np.int32)
     return Design(start, doc, found.data.astype(np.float32), len(DATA.X))

@@ -12,12 +12,16 @@ from support.checks import check_all
 from support.copies import interpreted
 from support.variants import slow_but
 
-S = "topoi.chain.samplers"
+S, LIVE = "topoi.chain.samplers", "topoi.chain.counts.moves"
 # name: (sampler that must fail, module, what it says, what it is to say)
 MUTANTS = {
-    "no decrement of the word's count": ("collapsed", f"{S}.collapsed", "n_wk[w, old] -= one", ""),
+    "no decrement of the word's count": ("collapsed", f"{S}.collapsed", "move_token(counts, w, old, -1.0)", ""),
+    "a token counted of the word alone": ("light", LIVE, "counts.n_k[k] += step", ""),
     "no decrement of the document's count": ("collapsed", f"{S}.collapsed", "n_d[old] -= one", ""),
-    "stale scale after a move": ("collapsed", f"{S}.collapsed", "scale[new] = 1.0 / (n_k[new] + beta_sum)", ""),
+    "stale scale after a move": ("collapsed", LIVE, "counts.scale[k] = 1.0 / (counts.n_k[k] + counts.beta_sum)", ""),
+    "split: stale scale after a move": ("split", f"{S}._split", "scale[new] = 1.0 / (n_k[new] + beta_sum)", ""),
+    "alias: φ without β": ("alias", "topoi.chain.factors._table", "phi: float = (table[w, k] + offset) * scale[k]",
+        "phi: float = table[w, k] * scale[k]"),
     "β summed over topics, not words": (
         "sparse", "topoi.chain.state", "return self.beta * self.corpus.n_words", "return self.beta * self.n_topics"),
     "sparse: coefficient without α": (
@@ -26,7 +30,7 @@ MUTANTS = {
     "sparse: document bucket not updated": ("sparse", f"{S}.sparse", "document_mass -= n_d[old] * scale[old]", ""),
     "sparse: coefficients not reset after a document": (
         "sparse", f"{S}.sparse", "coefficient[active[j]] = alpha[active[j]] * scale[active[j]]", ""),
-    "sparse: row not sorted after a decrement": ("sparse", "topoi.chain.counts.rows", "x < ONE", "x < 0"),
+    "sparse: row not sorted after a decrement": ("sparse", "topoi.chain.counts.packed", "x < ONE", "x < 0"),
     "split: lists not updated": (
         "split", f"{S}._split", "size[w] = put_one(topics, counts, start[w], size[w], new)", ""),
     "split: dense rows not updated": ("split", f"{S}._split", "table[row, old] -= one", ""),

@@ -19,7 +19,7 @@ from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros, pad
 from topoi.chain.counts.dense import word_blocks
-from topoi.chain.counts.rows import sort_down
+from topoi.chain.counts.packed import sort_down
 from topoi.chain.state import State
 
 #: A word has a dense row when it is in at least one in so many of the topics (docs/performance.md).

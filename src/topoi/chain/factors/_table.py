@@ -9,12 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Int, Numbers
-from topoi._machine.jit import kernel
+from topoi._machine.jit import inlined, kernel
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros, pad, padded
 from topoi.chain.counts.dense import count_blocks, word_blocks
 from topoi.chain.factors.base import FixedFactor, Part, probabilities
 from topoi.chain.state import State
+
+
+@inlined
+def phi_at(table: Floats, offset: float, scale: Floats, w: Int, k: Int) -> float:
+    """φ_wk = (x_wk + offset) · scale_k, as `draw_topic` and `probabilities` have it for all topics at once."""
+    phi: float = (table[w, k] + offset) * scale[k]
+    return phi
 
 
 @kernel

@@ -16,7 +16,8 @@ from topoi._machine.arrays import Floats, Numbers
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros, pad
 from topoi.chain.counts.dense import count_table
-from topoi.chain.counts.rows import Rows
+from topoi.chain.counts.moves import LiveCounts
+from topoi.chain.counts.packed import Rows
 from topoi.chain.counts.split import SplitRows
 from topoi.chain.factors.base import WordFactor, scale_of_counts
 from topoi.chain.state import State
@@ -47,6 +48,11 @@ class LiveFactor(WordFactor):
     def offset(self) -> float:
         """β, which is added to every count."""
         return self.state.beta
+
+    @property
+    def counts(self) -> LiveCounts:
+        """What kernels get of the counts, if these are in a table."""
+        return LiveCounts(self.table, self.n_k, self.scale, self.state.beta, self.state.beta_sum)
 
     def refresh(self) -> None:
         """Make the scale from n_k, and from β as the state has it."""

@@ -16,7 +16,7 @@ from topoi._machine.arrays import Floats, Int, Ints, Numbers, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import WORD_FACTOR, geometric_skip, new_stream, poisson, zero_truncated_poisson
 from topoi.chain.counts.dense import word_blocks
-from topoi.chain.counts.rows import ONE, TOPIC, sort_down
+from topoi.chain.counts.packed import ONE, TOPIC, sort_down
 from topoi.chain.factors.base import FixedFactor, Part
 
 

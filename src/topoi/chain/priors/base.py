@@ -22,6 +22,7 @@ from topoi._disk.store import ModelError
 from topoi._machine.pool import Pool
 from topoi._machine.rng import TOPIC_PRIOR, WORD_PRIOR, new_stream
 from topoi.chain.counts.spectra import Spectrum, document_spectrum
+from topoi.chain.priors.positive import check_updated
 from topoi.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -194,12 +195,19 @@ class Priors:
         observed: Callable[[], list[Any]],
         tally: Callable[[], tuple[Spectrum, NDArray[np.int64]]],
     ) -> Priors:
-        """The priors after the updates that are due; engines know how to get what `update` is given."""
+        """The priors after the updates that are due; engines know how to get what `update` is given.
+
+        Raises if an update has left what kernels can compute with: they would go on, with topics that mean nothing.
+        """
         topics, words = self.topics, self.words
         if topics.due(state.sweep):
             topics = topics.update(state, observed())
+            check_updated(topics.name, "α", topics.alpha)
+            if topics.per_document:
+                check_updated(topics.name, "α of documents", topics.alpha_of(state.corpus).rows)
         if words.due(state.sweep):
             words = words.update(state, *tally())
+            check_updated(words.name, "β", words.beta)
         return Priors(topics, words)
 
     def check(self) -> None:

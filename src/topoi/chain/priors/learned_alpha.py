@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from topoi.chain.counts.spectra import Spectrum, merge
 from topoi.chain.priors.base import TopicPrior
-from topoi.chain.priors.dirichlet import FLOOR, N_STEPS, RATE, SHAPE, log_gamma_density, rise
 from topoi.chain.priors.fixed_alpha import default_alpha
+from topoi.chain.priors.minka import FLOOR, N_STEPS, RATE, SHAPE, log_gamma_density, rise
 from topoi.chain.state import State
 from topoi.corpus import Corpus
 

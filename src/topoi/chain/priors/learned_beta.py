@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from topoi.chain.counts.spectra import Spectrum
 from topoi.chain.priors.base import WordPrior
-from topoi.chain.priors.dirichlet import FLOOR, N_STEPS, RATE, SHAPE, log_gamma_density, rise
 from topoi.chain.priors.fixed_beta import DEFAULT_BETA
+from topoi.chain.priors.minka import FLOOR, N_STEPS, RATE, SHAPE, log_gamma_density, rise
 from topoi.chain.state import State
 from topoi.corpus import Corpus
 

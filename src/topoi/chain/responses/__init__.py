@@ -18,7 +18,7 @@ RESPONSES: Registry[type[Response]] = Registry(
         "ordinal": "ordinal:Ordinal",
         "epsilon_insensitive": "epsilon_insensitive:EpsilonInsensitive",
         "squared": "squared:Squared",
-        "counts": "counts:Counts",
+        "counts": "negative_binomial:NegativeBinomial",
     },
 )
 DEFAULT_LABEL_LOSS = "hinge"

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
+
+
+class TokenTopics(NamedTuple):
+    """Tokens with their topics: `words` and `z` of all, those of document d from doc_ptr[d] to doc_ptr[d + 1]."""
+
+    words: Ints
+    doc_ptr: Ints
+    z: Ints
 
 
 @kernel

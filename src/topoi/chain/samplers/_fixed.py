@@ -14,7 +14,9 @@ from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import branch, uniform
 from topoi._machine.simd import draw_topic, draw_two, new_sums
+from topoi.chain.factors._table import phi_at
 from topoi.chain.samplers._document import (
+    TokenTopics,
     add_topic,
     clear_document,
     count_document,
@@ -71,14 +73,15 @@ def move_two(
 
 @kernel
 def sweep_dense(
-    words: Ints, doc_ptr: Ints, first: int, last: int, z: Ints, table: Floats, offset: float, scale: Floats,
-    alpha: Floats, stream: Stream,
+    tokens: TokenTopics, first: int, last: int, table: Floats, offset: float, scale: Floats, alpha: Floats,
+    stream: Stream,
 ) -> None:  # fmt: skip
     """Move every token of documents first … last − 1, weighing all topics: O(K) per token, vectorised.
 
     Two documents are open at a time, a from its token `a` on and b; where one ends the next takes its place. Each has a
     stream of its own, so that it does not matter which two.
     """
+    words, doc_ptr, z = tokens
     n_a, n_b = np.zeros(table.shape[1], table.dtype), np.zeros(table.shape[1], table.dtype)
     p_a, p_b = new_sums(alpha), new_sums(alpha)
     common = (alpha, table, offset, scale)
@@ -107,13 +110,14 @@ def sweep_dense(
 
 @kernel
 def sweep_sparse(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, table: Floats, offset: float, scale: Floats,
-    alpha: Floats, mass: Floats, stream: Stream,
+    tokens: TokenTopics, first: Int, last: Int, table: Floats, offset: float, scale: Floats, alpha: Floats,
+    mass: Floats, stream: Stream,
 ) -> None:  # fmt: skip
     """The same in two buckets: Σ n_dk⁻ φ_wk over the document's topics, and the prior's Σ α_k φ_wk = mass[w].
 
     The first costs O(K_d). The second is known beforehand and is walked, in O(K), only when the draw falls into it.
     """
+    words, doc_ptr, z = tokens
     width = table.shape[1]
     nothing = np.zeros(width, table.dtype)
     p = new_sums(alpha)
@@ -131,7 +135,7 @@ def sweep_sparse(
             total = 0.0
             for j in range(n):
                 k = active[j]
-                total += n_d[k] * ((table[w, k] + offset) * scale[k])
+                total += n_d[k] * phi_at(table, offset, scale, w, k)
                 below[j] = total
             u = uniform(stream) * (total + mass[w])
             if u < total:

@@ -14,6 +14,7 @@ interleaved, since neighbours are the same word. With part = 1 the table is the 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,15 @@ from topoi.chain.samplers._document import count_document
 # thinks little, so it is kept flatter (docs/supervised.md).
 FLOOR = 60.0
 FLOOR_OF_PART = 4.0
+
+
+class TiltInput(NamedTuple):
+    """What tilts are made of: weights η (tasks, K padded), the same topic by topic, and κ and ω of every document."""
+
+    eta: Floats
+    eta_t: Floats
+    kappa: Floats
+    omega: Floats
 
 
 @kernel

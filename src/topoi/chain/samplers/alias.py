@@ -13,12 +13,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from topoi._machine.arrays import Floats, Int, Ints, Stream
+from topoi._machine.arrays import Floats, Int, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
+from topoi.chain.counts.moves import LiveCounts, move_token
+from topoi.chain.factors._table import phi_at
 from topoi.chain.factors.live import LiveFactor
-from topoi.chain.samplers._document import add_topic, clear_document, list_document, remove_topic
+from topoi.chain.samplers._document import TokenTopics, add_topic, clear_document, list_document, remove_topic
 from topoi.chain.samplers._stale import Stale, draw_word, new_tables, ready, weight_word
 from topoi.chain.samplers.base import Sampler
 from topoi.chain.state import State
@@ -26,10 +28,18 @@ from topoi.chain.state import State
 
 @kernel
 def sweep_documents(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, scale: Floats, alpha: Floats,
-    beta: float, beta_sum: float, tables: Stale, n_mh: Int, stream: Stream,
-) -> Int:  # fmt: skip
+    tokens: TokenTopics,
+    first: Int,
+    last: Int,
+    counts: LiveCounts,
+    alpha: Floats,
+    tables: Stale,
+    n_mh: Int,
+    stream: Stream,
+) -> Int:
     """`n_mh` Metropolis–Hastings steps for every token of documents first … last − 1; returns the steps accepted."""
+    words, doc_ptr, z = tokens
+    n_wk, scale, beta = counts.n_wk, counts.scale, counts.beta
     n_topics = alpha.shape[0]
     n_d = np.zeros(n_topics, np.int32)
     active = np.zeros(n_topics, np.int64)
@@ -45,9 +55,7 @@ def sweep_documents(
             s = np.int64(z[i])
             ready(tables, w, n_wk, beta, scale, alpha)
             n = remove_topic(s, n_d, active, place, n)
-            n_wk[w, s] -= 1
-            n_k[s] -= 1
-            scale[s] = 1.0 / (n_k[s] + beta_sum)
+            move_token(counts, w, s, -1.0)
             document_mass = 0.0
             for j in range(n):
                 k = active[j]
@@ -62,17 +70,15 @@ def sweep_documents(
                     t = active[j]
                 else:
                     t = draw_word(tables, w, stream)
-                phi_s = (n_wk[w, s] + beta) * scale[s]
-                phi_t = (n_wk[w, t] + beta) * scale[t]
+                phi_s = phi_at(n_wk, beta, scale, w, s)
+                phi_t = phi_at(n_wk, beta, scale, w, t)
                 q_s = n_d[s] * phi_s + weight_word(tables, w, s)
                 q_t = n_d[t] * phi_t + weight_word(tables, w, t)
                 if uniform(stream) * ((n_d[s] + alpha[s]) * phi_s * q_t) < (n_d[t] + alpha[t]) * phi_t * q_s:
                     s = t
                     accepted += 1
             n = add_topic(s, n_d, active, place, n)
-            n_wk[w, s] += 1
-            n_k[s] += 1
-            scale[s] = 1.0 / (n_k[s] + beta_sum)
+            move_token(counts, w, s, 1.0)
             z[i] = s
         clear_document(n_d, active, n)
     return accepted
@@ -102,11 +108,9 @@ class Alias(Sampler):
 
     def block(self, first: int, last: int, stream: Stream) -> int:
         """Move the tokens of documents first … last − 1."""
-        state = self.state
         answer = sweep_documents(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
-            self.factor.scale, state.alpha, state.beta, state.beta_sum, self.tables, self.n_mh, stream,
-        )  # fmt: skip
+            self.tokens, first, last, self.factor.counts, self.state.alpha, self.tables, self.n_mh, stream
+        )
         return int(answer)
 
     def summary(self, answers: list[int]) -> dict[str, float]:

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Stream
 from topoi._machine.pool import Pool
@@ -22,12 +21,11 @@ from topoi._machine.simd import padded
 from topoi.chain.factors._table import TableFactor
 from topoi.chain.factors.base import WordFactor
 from topoi.chain.factors.live import LiveFactor
+from topoi.chain.samplers._document import TokenTopics
 from topoi.chain.samplers._fixed import sweep_dense
-from topoi.chain.samplers._tilted import sweep_tilted
+from topoi.chain.samplers._tilted import TiltInput, sweep_tilted
 from topoi.chain.state import State
 from topoi.errors import ParameterError
-
-Responses = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]
 
 
 class Sampler:
@@ -93,6 +91,12 @@ class Sampler:
         """Move the tokens of documents first … last − 1."""
         raise NotImplementedError
 
+    @property
+    def tokens(self) -> TokenTopics:
+        """What kernels get of the tokens."""
+        corpus = self.state.corpus
+        return TokenTopics(corpus.words, corpus.doc_ptr, self.state.z)
+
     def sweep(self) -> dict[str, float]:
         """Move every token once; returns diagnostics of the sweep."""
         state = self.state
@@ -114,23 +118,20 @@ class Sampler:
         pool = self.pool if self.factor.fixed else Pool(1)
         return pool.map(work, range(len(ptr) - 1))
 
-    def responses(self) -> Responses:
-        """What a tilt is made of: weights (tasks, K padded), the same topic by topic, κ and ω; of no tasks for LDA."""
+    def responses(self) -> TiltInput:
+        """What a tilt is made of; of no tasks for LDA."""
         state, s = self.state, self.state.supervision
         if s is None:
             none = np.zeros((state.corpus.n_documents, 0), np.float32)
-            return np.zeros((0, len(self.alpha)), np.float32), np.zeros((state.n_topics, 0), np.float32), none, none
-        return s.eta, np.ascontiguousarray(s.eta[:, : state.n_topics].T), s.kappa, s.omega
+            eta, eta_t = np.zeros((0, len(self.alpha)), np.float32), np.zeros((state.n_topics, 0), np.float32)
+            return TiltInput(eta, eta_t, none, none)
+        return TiltInput(s.eta, np.ascontiguousarray(s.eta[:, : state.n_topics].T), s.kappa, s.omega)
 
     def table_block(self, first: int, last: int, stream: Stream, factor: TableFactor) -> Any:
         """Move the tokens of documents first … last − 1 given φ in a table, all topics weighed at once."""
-        state = self.state
-        if state.supervision is not None:
+        if self.state.supervision is not None:
             return self.tilted_block(first, last, stream, factor, None)
-        return sweep_dense(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.table, factor.offset, factor.scale,
-            self.alpha, stream,
-        )  # fmt: skip
+        return sweep_dense(self.tokens, first, last, factor.table, factor.offset, factor.scale, self.alpha, stream)
 
     def tilted_block(
         self, first: int, last: int, stream: Stream, factor: LiveFactor | TableFactor, n_k: Floats | None

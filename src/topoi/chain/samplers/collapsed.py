@@ -13,48 +13,44 @@ from typing import Any
 
 import numpy as np
 
-from topoi._machine.arrays import Floats, Int, Ints, Stream
+from topoi._machine.arrays import Floats, Int, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import uniform
 from topoi._machine.simd import LANES, draw_topic, new_sums, prefetch
+from topoi.chain.counts.moves import LiveCounts, move_token
 from topoi.chain.factors.live import LiveFactor
-from topoi.chain.samplers._document import count_document
+from topoi.chain.samplers._document import TokenTopics, count_document
 from topoi.chain.samplers.base import Sampler
 
 
 @kernel
 def sweep_documents(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, scale: Floats, alpha: Floats,
-    beta: float, beta_sum: float, stream: Stream,
-) -> None:  # fmt: skip
-    """One Gibbs step for every token of documents first … last − 1; updates z, n_wk, n_k and scale."""
-    width = n_wk.shape[1]
-    n_d = np.zeros(width, n_wk.dtype)
+    tokens: TokenTopics, first: Int, last: Int, counts: LiveCounts, alpha: Floats, stream: Stream
+) -> None:
+    """One Gibbs step for every token of documents first … last − 1; updates topics and counts."""
+    width = counts.n_wk.shape[1]
+    n_d = np.zeros(width, counts.n_wk.dtype)
     p = new_sums(alpha)
-    one = n_wk.dtype.type(1)
-    end = doc_ptr[last] - 3
+    one = n_d.dtype.type(1)
+    end = tokens.doc_ptr[last] - 3
     for d in range(first, last):
-        lo, hi = doc_ptr[d], doc_ptr[d + 1]
-        count_document(z, lo, hi, n_d)
+        lo, hi = tokens.doc_ptr[d], tokens.doc_ptr[d + 1]
+        count_document(tokens.z, lo, hi, n_d)
         for i in range(lo, hi):
-            w = words[i]
-            old = z[i]
+            w = tokens.words[i]
+            old = tokens.z[i]
             if i < end:
-                ahead = words[i + 2]
+                ahead = tokens.words[i + 2]
                 for k in range(0, width, LANES):
-                    prefetch(n_wk, ahead, k)
+                    prefetch(counts.n_wk, ahead, k)
             n_d[old] -= one
-            n_wk[w, old] -= one
-            n_k[old] -= 1
-            scale[old] = 1.0 / (n_k[old] + beta_sum)
-            new = draw_topic(n_d, w, p, uniform(stream), alpha, n_wk, beta, scale)
+            move_token(counts, w, old, -1.0)
+            new = draw_topic(n_d, w, p, uniform(stream), alpha, counts.n_wk, counts.beta, counts.scale)
             if new < 0:  # priors so small that every weight is 0 in this float: the token keeps its topic
                 new = np.int64(old)
             n_d[new] += one
-            n_wk[w, new] += one
-            n_k[new] += 1
-            scale[new] = 1.0 / (n_k[new] + beta_sum)
-            z[i] = new
+            move_token(counts, w, new, 1.0)
+            tokens.z[i] = new
 
 
 class Collapsed(Sampler):
@@ -74,7 +70,4 @@ class Collapsed(Sampler):
         state = self.state
         if state.supervision is not None:
             return self.tilted_block(first, last, stream, self.factor, self.factor.n_k)
-        return sweep_documents(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
-            self.factor.scale, self.alpha, state.beta, state.beta_sum, stream,
-        )  # fmt: skip
+        return sweep_documents(self.tokens, first, last, self.factor.counts, self.alpha, stream)

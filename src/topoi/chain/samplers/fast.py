@@ -19,8 +19,9 @@ import numpy as np
 from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import uniform
+from topoi.chain.counts.moves import LiveCounts, move_token
 from topoi.chain.factors.live import LiveFactor
-from topoi.chain.samplers._document import count_document
+from topoi.chain.samplers._document import TokenTopics, count_document
 from topoi.chain.samplers._ranking import lower, raise_, sort_topics
 from topoi.chain.samplers.base import Sampler
 
@@ -85,13 +86,15 @@ def bound_and_refine(
 
 @kernel
 def sweep_documents(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, scale: Floats, alpha: Floats,
-    beta: float, beta_sum: float, norms: Floats, three: bool, stream: Stream,
+    tokens: TokenTopics, first: Int, last: Int, counts: LiveCounts, alpha: Floats, norms: Floats, three: bool,
+    stream: Stream,
 ) -> Int:  # fmt: skip
     """One Gibbs step for every token of documents first … last − 1; returns the number of topics visited.
 
-    Updates z, n_wk, n_k, scale and `norms` (Σ_k b_wk² or b_wk³ for every word).
+    Updates topics, counts and `norms` (Σ_k b_wk² or b_wk³ for every word).
     """
+    words, doc_ptr, z = tokens
+    n_wk, scale, beta = counts.n_wk, counts.scale, counts.beta
     n_topics = alpha.shape[0]
     n_d = np.zeros(n_topics)
     order = np.arange(n_topics)
@@ -117,9 +120,7 @@ def sweep_documents(
             if three:
                 norm_c -= power(np.float64(scale[old]), three)
             n_d[old] -= 1
-            n_wk[w, old] -= 1
-            n_k[old] -= 1
-            scale[old] = 1.0 / (n_k[old] + beta_sum)
+            move_token(counts, w, old, -1.0)
             lower(n_d, order, place, old, n_topics)
             norm_a += power(n_d[old] + alpha[old], three)
             norms[w] += power(n_wk[w, old] + beta, three)
@@ -140,9 +141,7 @@ def sweep_documents(
             if three:
                 norm_c -= power(np.float64(scale[new]), three)
             n_d[new] += 1
-            n_wk[w, new] += 1
-            n_k[new] += 1
-            scale[new] = 1.0 / (n_k[new] + beta_sum)
+            move_token(counts, w, new, 1.0)
             raise_(n_d, order, place, new)
             norm_a += power(n_d[new] + alpha[new], three)
             norms[w] += power(n_wk[w, new] + beta, three)
@@ -171,11 +170,8 @@ class Fast(Sampler):
 
     def block(self, first: int, last: int, stream: Stream) -> int:
         """Move the tokens of documents first … last − 1."""
-        state = self.state
-        answer = sweep_documents(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
-            self.factor.scale, state.alpha, state.beta, state.beta_sum, self.norms, self.cubic, stream,
-        )  # fmt: skip
+        counts, alpha = self.factor.counts, self.state.alpha
+        answer = sweep_documents(self.tokens, first, last, counts, alpha, self.norms, self.cubic, stream)
         return int(answer)
 
     def summary(self, answers: list[int]) -> dict[str, float]:

@@ -20,7 +20,9 @@ from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import integer, uniform
+from topoi.chain.counts.moves import LiveCounts, count_token
 from topoi.chain.factors.live import LiveFactor
+from topoi.chain.samplers._document import TokenTopics
 from topoi.chain.samplers._stale import Stale, draw_row, make_alias
 from topoi.chain.samplers.base import Sampler
 from topoi.chain.state import State
@@ -54,11 +56,12 @@ def propose_document(
 
 @kernel
 def sweep_exact(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, alpha: Floats,
-    alpha_table: Stale, beta: float, beta_sum: float, order: Ints, word_ptr: Ints, base: Floats, n_mh: Int,
-    stream: Stream,
+    tokens: TokenTopics, first: Int, last: Int, counts: LiveCounts, alpha: Floats, alpha_table: Stale, order: Ints,
+    word_ptr: Ints, base: Floats, n_mh: Int, stream: Stream,
 ) -> Int:  # fmt: skip
     """`n_mh` cycles for every token of documents first … last − 1, other tokens proposing; returns steps accepted."""
+    words, doc_ptr, z = tokens
+    n_wk, n_k, _, beta, beta_sum = counts
     n_topics = alpha.shape[0]
     n_d = np.zeros(n_topics, np.int32)
     alpha_sum = alpha_table.mass[0]
@@ -71,8 +74,7 @@ def sweep_exact(
             w = words[i]
             s = np.int64(z[i])
             n_d[s] -= 1
-            n_wk[w, s] -= 1
-            n_k[s] -= 1
+            count_token(counts, w, s, -1.0)
             others = word_ptr[w + 1] - word_ptr[w] - 1
             for _ in range(n_mh):
                 if uniform(stream) * (others + n_topics * beta) < others:
@@ -95,8 +97,7 @@ def sweep_exact(
                         s = t
                         accepted += 1
             n_d[s] += 1
-            n_wk[w, s] += 1
-            n_k[s] += 1
+            count_token(counts, w, s, 1.0)
             z[i] = s
         for i in range(lo, hi):
             n_d[z[i]] = 0
@@ -142,9 +143,8 @@ class Light(Sampler):
         state = self.state
         order, word_ptr = state.corpus.by_word
         answer = sweep_exact(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
-            state.alpha, self.alpha_table, state.beta, state.beta_sum, order, word_ptr, state.base_table, self.n_mh,
-            stream,
+            self.tokens, first, last, self.factor.counts, state.alpha, self.alpha_table, order, word_ptr,
+            state.base_table, self.n_mh, stream,
         )  # fmt: skip
         return int(answer)
 

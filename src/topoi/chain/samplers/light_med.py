@@ -26,6 +26,8 @@ from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import integer, uniform
+from topoi.chain.counts.moves import LiveCounts, count_token
+from topoi.chain.samplers._document import TokenTopics
 from topoi.chain.samplers._exp import (
     COMPOSITIONS,
     DOC,
@@ -41,6 +43,7 @@ from topoi.chain.samplers._stale import Stale
 from topoi.chain.samplers._tilted import (
     FLOOR,
     FLOOR_OF_PART,
+    TiltInput,
     difference,
     fill_curve,
     fill_tilt,
@@ -57,11 +60,13 @@ LARGEST = 700.0  # e to the power of more is too large for a float
 
 @kernel
 def sweep_exact(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, alpha: Floats,
-    alpha_table: Stale, beta: float, beta_sum: float, order: Ints, word_ptr: Ints, base: Floats, eta: Floats,
-    eta_t: Floats, kappa: Floats, omega: Floats, composition: int, n_mh: Int, stream: Stream,
+    tokens: TokenTopics, first: Int, last: Int, counts: LiveCounts, alpha: Floats, alpha_table: Stale, order: Ints,
+    word_ptr: Ints, base: Floats, responses: TiltInput, composition: int, n_mh: Int, stream: Stream,
 ) -> Ints:  # fmt: skip
     """`n_mh` steps for every token of documents first … last − 1; returns moves wanted and moves made, by proposal."""
+    words, doc_ptr, z = tokens
+    n_wk, n_k, _, beta, beta_sum = counts
+    eta, eta_t, kappa, omega = responses
     n_topics = alpha.shape[0]
     n_tasks = eta_t.shape[1]
     n_d = np.zeros(n_topics, np.int32)
@@ -91,8 +96,7 @@ def sweep_exact(
                 w = words[i]
                 s = np.int64(z[i])
                 n_d[s] -= 1
-                n_wk[w, s] -= 1
-                n_k[s] -= 1
+                count_token(counts, w, s, -1.0)
                 others = word_ptr[w + 1] - word_ptr[w] - 1
                 for _ in range(n_mh):
                     proposal = choose_proposal(composition, turn, stream)
@@ -130,8 +134,7 @@ def sweep_exact(
                             move_scores(eta_t, m, s, t)
                         s = t
                 n_d[s] += 1
-                n_wk[w, s] += 1
-                n_k[s] += 1
+                count_token(counts, w, s, 1.0)
                 z[i] = s
         for i in range(lo, hi):
             n_d[z[i]] = 0
@@ -156,9 +159,8 @@ class LightMed(Light):
         state = self.state
         order, word_ptr = state.corpus.by_word
         return sweep_exact(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
-            state.alpha, self.alpha_table, state.beta, state.beta_sum, order, word_ptr, state.base_table,
-            *self.responses(), self.composition, self.n_mh, stream,
+            self.tokens, first, last, self.factor.counts, state.alpha, self.alpha_table, order, word_ptr,
+            state.base_table, self.responses(), self.composition, self.n_mh, stream,
         )  # fmt: skip
 
     def summary(self, answers: list[Any]) -> dict[str, float]:

@@ -21,9 +21,19 @@ from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
+from topoi.chain.counts.moves import LiveCounts, move_token
+from topoi.chain.samplers._document import TokenTopics
 from topoi.chain.samplers._exp import DOC, EXP, WORD, choose_proposal, draw_exp, make_exp_table, uses
 from topoi.chain.samplers._stale import Stale, draw_word, new_tables, ready, weight_word
-from topoi.chain.samplers._tilted import FLOOR, difference, fill_curve, fill_tilt, move_scores, start_document
+from topoi.chain.samplers._tilted import (
+    FLOOR,
+    TiltInput,
+    difference,
+    fill_curve,
+    fill_tilt,
+    move_scores,
+    start_document,
+)
 from topoi.chain.samplers.light import propose_document
 from topoi.chain.samplers.light_med import LARGEST, STEPS, LightMed
 from topoi.chain.state import State
@@ -31,11 +41,13 @@ from topoi.chain.state import State
 
 @kernel
 def sweep_published(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, scale: Floats, alpha: Floats,
-    alpha_table: Stale, beta: float, beta_sum: float, tables: Stale, ones: Floats, eta: Floats, eta_t: Floats,
-    kappa: Floats, omega: Floats, composition: int, n_mh: Int, stream: Stream,
+    tokens: TokenTopics, first: Int, last: Int, counts: LiveCounts, alpha: Floats, alpha_table: Stale, tables: Stale,
+    ones: Floats, responses: TiltInput, composition: int, n_mh: Int, stream: Stream,
 ) -> Ints:  # fmt: skip
     """`n_mh` steps for every token of documents first … last − 1; returns moves wanted and moves made, by proposal."""
+    words, doc_ptr, z = tokens
+    n_wk, scale, beta = counts.n_wk, counts.scale, counts.beta
+    eta, eta_t, kappa, omega = responses
     n_topics = alpha.shape[0]
     n_tasks = eta_t.shape[1]
     n_d = np.zeros(n_topics, np.int32)
@@ -62,9 +74,7 @@ def sweep_published(
             if uses(composition, WORD):
                 ready(tables, w, n_wk, beta, scale, ones)
             n_d[s] -= 1
-            n_wk[w, s] -= 1
-            n_k[s] -= 1
-            scale[s] = 1.0 / (n_k[s] + beta_sum)
+            move_token(counts, w, s, -1.0)
             for _ in range(n_mh):
                 proposal = choose_proposal(composition, turn, stream)
                 turn += 1
@@ -96,9 +106,7 @@ def sweep_published(
                         move_scores(eta_t, m, s, t)
                     s = t
             n_d[s] += 1
-            n_wk[w, s] += 1
-            n_k[s] += 1
-            scale[s] = 1.0 / (n_k[s] + beta_sum)
+            move_token(counts, w, s, 1.0)
             z[i] = s
         for i in range(lo, hi):
             n_d[z[i]] = 0
@@ -125,9 +133,7 @@ class LightMedPublished(LightMed):
 
     def block(self, first: int, last: int, stream: Stream) -> Any:
         """Move the tokens of documents first … last − 1."""
-        state = self.state
         return sweep_published(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
-            self.factor.scale, state.alpha, self.alpha_table, state.beta, state.beta_sum, self.tables, self.ones,
-            *self.responses(), self.composition, self.n_mh, stream,
+            self.tokens, first, last, self.factor.counts, self.state.alpha, self.alpha_table, self.tables, self.ones,
+            self.responses(), self.composition, self.n_mh, stream,
         )  # fmt: skip

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from topoi._machine.arrays import Floats, Int, Ints, Stream
+from topoi._machine.arrays import Floats, Int, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
+from topoi.chain.counts.moves import LiveCounts, move_token
+from topoi.chain.samplers._document import TokenTopics
 from topoi.chain.samplers._stale import Stale, draw_word, new_tables, ready, weight_word
 from topoi.chain.samplers.light import Light, propose_document
 from topoi.chain.state import State
@@ -23,10 +25,12 @@ from topoi.chain.state import State
 
 @kernel
 def sweep_published(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, n_wk: Floats, n_k: Floats, scale: Floats, alpha: Floats,
-    alpha_table: Stale, beta: float, beta_sum: float, tables: Stale, ones: Floats, n_mh: Int, stream: Stream,
+    tokens: TokenTopics, first: Int, last: Int, counts: LiveCounts, alpha: Floats, alpha_table: Stale, tables: Stale,
+    ones: Floats, n_mh: Int, stream: Stream,
 ) -> Int:  # fmt: skip
     """`n_mh` cycles for every token of documents first … last − 1, stale tables proposing; returns steps accepted."""
+    words, doc_ptr, z = tokens
+    n_wk, scale, beta = counts.n_wk, counts.scale, counts.beta
     n_topics = alpha.shape[0]
     n_d = np.zeros(n_topics, np.int32)
     alpha_sum = alpha_table.mass[0]
@@ -41,9 +45,7 @@ def sweep_published(
             own = s  # where the token stood when its document proposal was frozen
             ready(tables, w, n_wk, beta, scale, ones)
             n_d[s] -= 1
-            n_wk[w, s] -= 1
-            n_k[s] -= 1
-            scale[s] = 1.0 / (n_k[s] + beta_sum)
+            move_token(counts, w, s, -1.0)
             for _ in range(n_mh):
                 t = draw_word(tables, w, stream)
                 if t != s:
@@ -62,9 +64,7 @@ def sweep_published(
                         s = t
                         accepted += 1
             n_d[s] += 1
-            n_wk[w, s] += 1
-            n_k[s] += 1
-            scale[s] = 1.0 / (n_k[s] + beta_sum)
+            move_token(counts, w, s, 1.0)
             z[i] = s
         for i in range(lo, hi):
             n_d[z[i]] = 0
@@ -91,10 +91,8 @@ class LightPublished(Light):
 
     def block(self, first: int, last: int, stream: Stream) -> int:
         """Move the tokens of documents first … last − 1."""
-        state = self.state
         answer = sweep_published(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, self.factor.table, self.factor.n_k,
-            self.factor.scale, state.alpha, self.alpha_table, state.beta, state.beta_sum, self.tables, self.ones,
+            self.tokens, first, last, self.factor.counts, self.state.alpha, self.alpha_table, self.tables, self.ones,
             self.n_mh, stream,
         )  # fmt: skip
         return int(answer)

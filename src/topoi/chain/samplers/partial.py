@@ -43,13 +43,12 @@ class Partial(Sampler):
 
     def block(self, first: int, last: int, stream: Stream) -> Any:
         """Move the tokens of documents first … last − 1 given φ."""
-        state, factor = self.state, self.factor
+        factor = self.factor
         if self.dense:
             return self.table_block(first, last, stream, factor)
         return sweep_sparse(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.table, factor.offset, factor.scale,
-            self.alpha, factor.mass, stream,
-        )  # fmt: skip
+            self.tokens, first, last, factor.table, factor.offset, factor.scale, self.alpha, factor.mass, stream
+        )
 
 
 def sampler_with(factor: type[TableFactor]) -> type[Sampler]:

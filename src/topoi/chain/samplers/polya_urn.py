@@ -27,10 +27,11 @@ from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
 from topoi.chain.factors.urn import UrnFactor
-from topoi.chain.samplers._document import add_topic, clear_document, list_document, remove_topic
+from topoi.chain.samplers._document import TokenTopics, add_topic, clear_document, list_document, remove_topic
 from topoi.chain.samplers._tilted import (
     FLOOR,
     FLOOR_OF_PART,
+    TiltInput,
     count_parts,
     difference,
     move_scores,
@@ -62,13 +63,15 @@ def find(topics: Ints, lo: Int, hi: Int, k: Int) -> Int:
 
 @kernel
 def sweep_documents(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, topics: Ints, phi: Floats, start: Ints, mass: Floats,
-    alpha: Floats, look_up: Int, eta_t: Floats, kappa: Floats, omega: Floats, part: Int, stream: Stream,
+    tokens: TokenTopics, first: Int, last: Int, topics: Ints, phi: Floats, start: Ints, mass: Floats, alpha: Floats,
+    look_up: Int, responses: TiltInput, part: Int, stream: Stream,
 ) -> tuple[Int, Int, Int]:  # fmt: skip
     """Move every token of documents first … last − 1 given φ.
 
     Returns how many tokens kept their topic for want of φ, how many wanted to move under a tilt, and how many did.
     """
+    words, doc_ptr, z = tokens
+    _, eta_t, kappa, omega = responses
     n_topics = alpha.shape[0]
     n_tasks = eta_t.shape[1]
     n_d = np.zeros(n_topics, np.int32)
@@ -173,8 +176,8 @@ class PolyaUrn(Sampler):
         state, factor = self.state, self.factor
         part = 1 if state.supervision is None else state.supervision.part
         kept, wanted, moved = sweep_documents(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.topics, factor.phi, factor.start,
-            factor.mass, state.alpha, self.look_up, *self.responses()[1:], part, stream,
+            self.tokens, first, last, factor.topics, factor.phi, factor.start, factor.mass, state.alpha, self.look_up,
+            self.responses(), part, stream,
         )  # fmt: skip
         return int(kept), int(wanted), int(moved)
 

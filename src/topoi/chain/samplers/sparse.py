@@ -4,7 +4,7 @@
 
 The first bucket's sum is kept up to date, the second has the document's topics, the third the word's. Trick: the rows
 of words are sorted, so that a draw from the third bucket, which holds most of the mass, ends early. Where the authors
-cache coefficients per document we do too; rows are packed as theirs (see `topoi.chain.counts.rows`).
+cache coefficients per document we do too; rows are packed as theirs (see `topoi.chain.counts.packed`).
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
-from topoi.chain.counts.rows import ONE, TOPIC, Rows, decrement, increment
+from topoi.chain.counts.packed import ONE, TOPIC, Rows, decrement, increment
 from topoi.chain.factors.live import LiveFactor
-from topoi.chain.samplers._document import add_topic, clear_document, list_document, remove_topic
+from topoi.chain.samplers._document import TokenTopics, add_topic, clear_document, list_document, remove_topic
 from topoi.chain.samplers.base import Sampler
 from topoi.chain.state import State
 
 
 @kernel
 def sweep_documents(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, entries: Ints, start: Ints, size: Ints, n_k: Floats,
+    tokens: TokenTopics, first: Int, last: Int, entries: Ints, start: Ints, size: Ints, n_k: Floats,
     alpha: Floats, beta: float, beta_sum: float, stream: Stream,
 ) -> None:  # fmt: skip
     """One Gibbs step for every token of documents first … last − 1; updates z, the rows and n_k."""
+    words, doc_ptr, z = tokens
     n_topics = n_k.shape[0]
     n_d = np.zeros(n_topics, np.int32)
     active = np.zeros(n_topics, np.int64)
@@ -51,7 +52,7 @@ def sweep_documents(
             prior_mass -= alpha[old] * scale[old]
             document_mass -= n_d[old] * scale[old]
             n = remove_topic(old, n_d, active, place, n)
-            n_k[old] -= 1
+            n_k[old] -= 1.0
             scale[old] = 1.0 / (n_k[old] + beta_sum)
             prior_mass += alpha[old] * scale[old]
             document_mass += n_d[old] * scale[old]
@@ -91,7 +92,7 @@ def sweep_documents(
             prior_mass -= alpha[new] * scale[new]
             document_mass -= n_d[new] * scale[new]
             n = add_topic(new, n_d, active, place, n)
-            n_k[new] += 1
+            n_k[new] += 1.0
             scale[new] = 1.0 / (n_k[new] + beta_sum)
             prior_mass += alpha[new] * scale[new]
             document_mass += n_d[new] * scale[new]
@@ -121,6 +122,6 @@ class Sparse(Sampler):
         """Move the tokens of documents first … last − 1."""
         state, rows = self.state, self.rows
         sweep_documents(
-            state.corpus.words, state.corpus.doc_ptr, first, last, state.z, rows.entries, rows.start, rows.size,
+            self.tokens, first, last, rows.entries, rows.start, rows.size,
             rows.n_k, state.alpha, state.beta, state.beta_sum, stream,
         )  # fmt: skip

@@ -13,8 +13,8 @@ from topoi.corpus import Corpus
 from topoi.corpus.target import Target
 from topoi.errors import ParameterError
 from topoi.report.beside import take_covariates
+from topoi.report.explained import reasons_of
 from topoi.report.predictions import NOT_KNOWN, Predictions
-from topoi.report.reasons import reasons_of
 from topoi.report.subject import Subject
 
 MOST_CHARACTERS = 4000  # of a text

@@ -7,8 +7,8 @@ from typing import Any
 from scipy import sparse
 
 from topoi.report.distances import classical_mds, js_divergence
+from topoi.report.relevance import N_SHOWN, N_STEPS
 from topoi.report.subject import Subject
-from topoi.report.topics import N_SHOWN, N_STEPS
 
 
 def data(subject: Subject) -> dict[str, Any]:

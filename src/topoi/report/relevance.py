@@ -21,7 +21,7 @@ def relevance(phi: NDArray[np.float64], p: NDArray[np.float64], lam: float) -> N
     return out
 
 
-def topics(models: list[TopicModel], words: WordTable) -> list[dict[str, Any]]:
+def shown_topics(models: list[TopicModel], words: WordTable) -> list[dict[str, Any]]:
     """All topics, those of several models side by side.
 
     Of each, `words` are the union of the `N_SHOWN` most relevant at every step of the slider, so that what is shown is

@@ -84,7 +84,7 @@ def log_likelihood(y: Floats, f: Floats, weight: Floats, cost: float, r: float, 
 
 
 @dataclass(frozen=True)
-class Counts(NumberResponse):
+class NegativeBinomial(NumberResponse):
     """Negative binomial likelihood; `cost` is a power of it, and 1 is the likelihood itself."""
 
     name = "counts"
