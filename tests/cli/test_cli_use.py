@@ -221,8 +221,17 @@ def test_few_labels_and_pairs_of_them(tmp_path, strategy, n_labels):
         pairs = {"metal, not fruit", "weather, not fruit", "weather, not metal"}
         assert names == (pairs if strategy == "ovo" else {"fruit", "metal", "weather"})
     done("report", tmp_path / "m", path, "-o", tmp_path / "r.html")
-    result = call("explain", tmp_path / "m", path)
-    assert result.exit_code == (2 if strategy == "ovo" and n_labels == 3 else 0)
+    found = as_json("explain", tmp_path / "m", path, "--json")  # labels, also where there is a model for each pair
+    assert [reason["label"] for reason in found["reasons"]] == (
+        ["metal"] if n_labels == 2 else ["fruit", "metal", "weather"]
+    )
+
+
+def test_votes_are_not_explained(tmp_path):
+    path = write_csv(tmp_path / "p.csv")
+    fit = ("fit", path, "--text", "body", *LABELS, "--strategy", "ovo", *QUICK)
+    done(*fit, "--no-refit", "-o", tmp_path / "m")
+    assert call("explain", tmp_path / "m", path).exit_code == 2
 
 
 def test_evaluate_what_was_held_out(place):

@@ -278,6 +278,38 @@ def test_few_topics_and_no_vocabulary(visit, tmp_path, n_topics):
     assert titles(page) == ["Topics", "Documents", "Convergence", "Settings"]
 
 
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_covariates_and_the_parts_of_a_score(visit, train, test, tmp_path, viewport):
+    rng = np.random.default_rng(0)
+    odd = np.array([EVIL, "<b>"])
+    given = [{"price": docs.many + rng.normal(0, 1, 200), "brand": rng.choice(odd, 200)} for docs in (train, test)]
+    corpus = Corpus.from_counts(train.X, WORDS)
+    model = quick(refit=True, n_sweeps=20).fit(corpus, NAMES[train.many], covariates=given[0])
+    some = {name: values[:30] for name, values in given[1].items()}
+    write_report(tmp_path / "report.html", model, X=test.X[:30], covariates=some)
+    page = visit(tmp_path / "report.html", viewport)
+    scroll_through(page)
+    assert page.locator("nav a").all_inner_texts()[:4] == ["Topics", "Labels", "Covariates", "Documents"]
+    names = page.locator("#covariates .whiskers .name").all_inner_texts()
+    assert sorted(names) == sorted(["price", f"brand={EVIL}", "brand=<b>"])
+    assert page.locator("#covariates .point").count() == page.locator("#covariates .line .span").count() == 3
+    expected = {effect.covariate: effect.mean for effect in model.effects() if effect.label == "cars"}
+    page.select_option("#effects-of", label="cars")
+    for row in page.locator("#covariates tbody tr").all():
+        name, mean, low, high = row.inner_text().replace("−", "-").split("\t")
+        assert float(mean) == pytest.approx(expected[name], abs=0.0051)
+        assert float(low) <= float(mean) <= float(high)
+    page.locator(".doc summary").first.click()
+    first = page.locator(".doc .reason").first
+    titles = ["Topics", "Words through topics", "Words by themselves", "Covariates"]
+    assert first.locator("h5").all_inner_texts() == titles
+    lines = [line.replace("−", "-").split("\n") for line in first.locator(".sum li").all_inner_texts()]
+    assert [line[0] for line in lines] == ["base", "topics", "words by themselves", "covariates"]
+    score = float(first.locator("h4 .figure").inner_text().replace("−", "-"))
+    assert sum(float(line[-1]) for line in lines) == pytest.approx(score, abs=0.2)  # all of them are rounded
+    assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
+
+
 @pytest.mark.parametrize("kind", ["two", "several", "numbers", "ovr", "ovo"])
 def test_every_kind_of_model(visit, train, test, tmp_path, kind):
     if kind == "numbers":

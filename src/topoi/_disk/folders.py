@@ -26,7 +26,7 @@ _BLOCKS = rf"[0-9a-f]{{12}}(/(layout|y\.npy|weight\.npy|{TEMPORARY}|{_SWEEP}))?"
 _CHAIN = rf"(sweep-\d{{9,}}\.(topoi|damaged)|doc_topic-[0-9a-f]{{12}}\.npy|{TEMPORARY}|blocks(/{_BLOCKS})?)"
 #: Every path, below a folder of checkpoints, of a file or folder that topoi makes there.
 CHECKPOINT_NAMES = re.compile(
-    rf"seed\.json|{re.escape(LOCK)}|{TEMPORARY}|model-\d+-chain-\d+(/{_CHAIN})?|corpus-\d+(/{_CORPUS})?"
+    rf"seed\.json|{re.escape(LOCK)}|{TEMPORARY}|(model|pilot)-\d+-chain-\d+(/{_CHAIN})?|corpus-\d+(/{_CORPUS})?"
     rf"|\.corpus-\d+-[a-z0-9_]{{8}}(/(new|old)(/{_CORPUS})?)?"
 )  # fmt: skip
 #: Of these, what is below a folder of runs with topics in files, and below the folder of one run.

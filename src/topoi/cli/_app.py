@@ -7,6 +7,7 @@ import json
 import math
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from topoi._machine.terminal import harmless
-from topoi.cli._messages import in_options
+from topoi.cli._messages import in_options, in_words
 from topoi.errors import TopoiError
 
 if TYPE_CHECKING:
@@ -108,6 +109,16 @@ def waiting(what: str, quiet: bool = False) -> Iterator[None]:
     log = console(stderr=True, quiet=quiet)
     with log.status(what):
         yield
+
+
+@contextlib.contextmanager
+def told_warnings() -> Iterator[None]:
+    """Print the library's warnings about documents as remarks, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for message in dict.fromkeys(str(found.message) for found in caught if issubclass(found.category, UserWarning)):
+        note(f"Warning: {in_words(message)}")
 
 
 def print_json(value: Any) -> None:

@@ -229,16 +229,16 @@ def explanation(result: Labelled) -> list[str]:
     label = int(scores[d].argmax())
     reason = classifier.explain(result.test.take([d]), n_topics=3, n_words=8)[0][label]
     topics = "; ".join(f"topic {k} {part:+.2f} ({' '.join(top[:4])})" for k, part, top in reason.topics)
-    for_it = ", ".join(f"{word} {part:+.2f}" for word, part in reason.own_words)
+    through = ", ".join(f"{word} {part:+.2f}" for word, part in reason.words)
+    by_themselves = ", ".join(f"{word} {part:+.2f}" for word, part in reason.own_words)
     words, counts = np.unique(result.test.document(d), return_counts=True)
     frequent = words[np.argsort(-counts, kind="stable")[:10]]
     text = " ".join(classifier.model_.word(w) for w in frequent)
     return [
         f"A held-out docstring with the words [italic]{text} …[/italic]",
         f"is predicted to be of [green]{reason.label}[/green]: log odds {reason.score:+.2f}, of which topics add "
-        f"{reason.parts['topics']:+.2f} and words by themselves {reason.parts['words']:+.2f}.",
-        f"Topics: {topics}.",
-        f"Words: {for_it}.",
+        f"{reason.parts['topics']:+.2f} and words by themselves {reason.parts['words']:+.2f}. Topics: {topics}.",
+        f"Words through topics: {through}. Words by themselves: {by_themselves}.",
     ]
 
 

@@ -61,8 +61,12 @@ def open_with_labels(
     target: str | None,
     held_out: bool,
     keep_texts: bool = False,
+    predicts: bool | None = None,
 ) -> Given:
-    """A model and documents; labels are read where the file has the column."""
+    """A model and documents; labels are read where the file has the column.
+
+    Columns that predictions need are read if it `predicts`; None: if there are labels to compare predictions with.
+    """
     import numpy as np
 
     model = open_model(path)
@@ -73,9 +77,9 @@ def open_with_labels(
             raise ParameterError(wrong, f"{path} predicts {_what(model.target.kind)}")
         before |= {"label": label, "target": target}
     kept = EVERY if keep_texts and source == "-" else 0
-    data = read_new(
-        source, reading, before, model.words, answers=_has_answers(source, reading, before), keep_texts=kept
-    )
+    answers = _has_answers(source, reading, before)
+    covariates = model.covariates if (answers if predicts is None else predicts) else None
+    data = read_new(source, reading, before, model.words, answers, kept, covariates)
     rows = np.arange(len(data))
     if held_out:
         rows = _rows_kept_out(model, data)

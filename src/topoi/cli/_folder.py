@@ -37,7 +37,15 @@ READING: dict[str, type] = {
     ),
     **dict.fromkeys(("lowercase", "tokenized", "quotes", "header"), bool),
     **dict.fromkeys(("max_features", "first_index"), int),
+    "covariate": list,
 }
+
+
+def is_reading(name: str, value: Any) -> bool:
+    """Whether an option of reading, which may come from a stranger's file, has a value that it can have."""
+    if name not in READING or not (value is None or type(value) is READING[name]):
+        return False
+    return not isinstance(value, list) or all(isinstance(entry, str) for entry in value)
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,12 @@ class Model:
         """How its documents were read."""
         reading: dict[str, Any] = self.about.get("reading", {})
         return reading
+
+    @property
+    def covariates(self) -> dict[str, str]:
+        """The columns that predictions need beside the text: each a "number" or a "category"."""
+        known: dict[str, str] = getattr(self.estimator, "covariates_", {})
+        return known
 
     @property
     def words(self) -> Any:
@@ -124,7 +138,7 @@ def read_about(folder: Path) -> dict[str, Any]:
         raise FileError(f"{path}: the names of the labels are {names!r:.60}, which cannot be. {AGAIN}", str(path))
     reading = about["reading"]
     for name, value in reading.items():
-        if name not in READING or not (value is None or type(value) is READING[name]):
+        if not is_reading(name, value):
             raise FileError(
                 f"{path}: reading has {name!r}: {value!r:.60}, which cannot be. Fit the model again.", str(path)
             )

@@ -46,7 +46,9 @@ def to_watch(target: Target, data: Dataset, train: Dataset, rows: NDArray[np.int
     if not n:
         return None
     some = data.take(rows[np.arange(n) * len(rows) // n])
-    return some.corpus if target.kind is None else (some.corpus, as_fit_takes_it(target, some))
+    if target.kind is None:
+        return some.corpus
+    return some.corpus, as_fit_takes_it(target, some), some.covariates
 
 
 def _hash(seed: int, row: int) -> bytes:

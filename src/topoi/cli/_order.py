@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_type_hints
 
 from topoi._disk import strict_json
-from topoi.cli._folder import ABOUT, CHECKPOINTS, READING, UNFINISHED, forget
+from topoi.cli._folder import ABOUT, CHECKPOINTS, UNFINISHED, forget, is_reading
 from topoi.cli._reading import Reading
 from topoi.cli._settings import PARAMETERS, Settings
 from topoi.errors import FileError
@@ -73,12 +73,12 @@ def read_order(folder: Path) -> Order:
         found = strict_json.read(path)
         settings, reading = found["settings"], found["reading"]
         for name, value in reading.items():
-            if not (value is None or type(value) is READING[name]):
+            if not is_reading(name, value):
                 raise ValueError(f"reading: {name} cannot be {value!r}")
         hints = get_type_hints(Settings)
         for field in fields(Settings):
             value = settings[field.name]
-            if isinstance(value, bool) or not isinstance(value, hints[field.name]):
+            if not isinstance(value, hints[field.name]) or (isinstance(value, bool) and field.name != "refit"):
                 raise ValueError(f"settings: {field.name} cannot be {value!r}")
         check_believed({parameter: settings[option] for option, parameter in PARAMETERS.items()})
         source, numbers = found["source"], [found["hold_out"], found["checkpoint_seconds"]]

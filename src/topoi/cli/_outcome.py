@@ -57,6 +57,7 @@ def outcome(estimator: Any, seconds: float, speed: Speed) -> dict[str, Any]:
         "tokens_per_second": speed.tokens_per_second,
         "log_joint": float(sum(last)) if len(last) == len(members) else None,
         "rhat": float(estimator.rhat_),
+        "refit": getattr(estimator, "refit_settings_", None) or None,
     }
 
 

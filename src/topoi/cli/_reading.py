@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,6 +36,14 @@ Label = Annotated[
 ]
 Target = Annotated[
     str | None, _option("--target", help="Column of a number to predict, in place of labels; else as --label.")
+]
+Covariate = Annotated[
+    list[str] | None,
+    _option(
+        "--covariate",
+        help="Column with something else that is known of documents, as a price or a brand, to predict from; may be "
+        "given several times. Numbers if every value is one, else categories.",
+    ),
 ]
 InputFormat = Annotated[
     str | None,
@@ -73,6 +82,7 @@ class Reading:
     text: Text = None
     label: Label = None
     target: Target = None
+    covariate: Covariate = None
     id: Id = None
     format: InputFormat = None
     label_separator: LabelSeparator = None
@@ -174,6 +184,7 @@ def read(source: str, reading: Reading, limits: bool = True, keep_texts: int = 0
     options["min_df"] = _share("min_df", reading.min_df or (TEXT_MIN_DF if are_texts else "1"))
     options["max_df"] = _share("max_df", reading.max_df or (TEXT_MAX_DF if are_texts else "1.0"))
     options["stop_words"] = _stop_words(reading.stop_words)
+    options["covariates"] = options.pop("covariate")
     _place_answers(options, kind)
     return read_documents(source, keep_texts=keep_texts, **options)
 
@@ -185,11 +196,13 @@ def read_new(
     model: Any,
     answers: bool = False,
     keep_texts: int = 0,
+    covariates: Mapping[str, str] | None = None,
 ) -> Dataset:
     """New documents in the words of a `model` (a TopicModel), cut as those that it has learned from were.
 
     `before` are the options of then. Columns and the like stand for the new file as well, where it has the format of
-    then or columns at all. Labels are looked for only if `answers`.
+    then or columns at all. Labels are looked for only if `answers`. `covariates` are the columns that predictions need,
+    and what each was then.
     """
     from dataclasses import replace
 
@@ -216,10 +229,15 @@ def read_new(
     options |= {key: given[key] for key in given if key not in ("format", "token_pattern")}
     options |= {key: None for key in ("id", "label", "target") if options.get(key) == ""}
     _place_answers(options, kind, strict=answers)
+    options["covariates"] = covariates or None
+    if covariates and kind is not None and not kind.columns:
+        names = ", ".join(covariates)
+        what = f"the model needs the columns {names}, but this format has no columns: {kind.summary}"
+        raise ParameterError("covariates", what)
     try:
         data = read_documents(source, vocabulary=model.vocabulary, keep_texts=keep_texts, **options)
     except FileError as error:
-        raise _with_hint(error, before) from error
+        raise _with_hint(error, before, covariates or {}) from error
     corpus = data.corpus
     if model.vocabulary is None:  # columns without names: new documents may lack the last ones
         if corpus.n_words > model.n_words:
@@ -228,8 +246,11 @@ def read_new(
     return data
 
 
-def _with_hint(error: FileError, before: dict[str, Any]) -> FileError:
+def _with_hint(error: FileError, before: dict[str, Any], covariates: Mapping[str, str]) -> FileError:
     """Say what to do about a column of the fit that the new file does not have."""
+    for needed in covariates:
+        if f"has no column {needed!r}" in str(error) or f"has no key {needed!r}" in str(error):
+            return FileError(f"{error} The fit had it as --covariate; predictions need it.", error.path)
     for name in ("text", "id", "label", "target"):
         column = before.get(name)
         if column and f"has no column {column!r}" in str(error):

@@ -14,13 +14,18 @@ def prediction_scores(model: Model, data: Dataset, level: float = 0.9) -> dict[s
 
     A label that the model does not know cannot be right: such documents are left out, and counted.
     """
+    from topoi.cli._app import told_warnings
     from topoi.cli._labels import to_compare
     from topoi.evaluate import score_predictions
 
     known = to_compare(model.target, data)
     if known is None:
         return {}
-    scores = score_predictions(model.estimator, data.corpus.take(known.rows), known.y, level=level).as_dict()
+    some = data.take(known.rows)
+    with told_warnings():
+        scores = score_predictions(
+            model.estimator, some.corpus, known.y, level=level, covariates=some.covariates
+        ).as_dict()
     if model.target.kind == "several":
         scores["per_label"] = [
             {**row, "label": name} for row, name in zip(scores["per_label"], model.target.values, strict=True)

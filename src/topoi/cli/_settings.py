@@ -54,6 +54,20 @@ class Settings:
         str | None,
         _option("--strategy", help="multitask: labels share topics; ovr, ovo: topics for each label or pair of them."),
     ] = None
+    word_features: Annotated[
+        str | None,
+        _option(
+            "--word-features",
+            help=f"`tfidf`, the default: words speak for themselves, beside topics; `none`: topics alone {SUPERVISED}.",
+        ),
+    ] = None
+    refit: Annotated[
+        bool | None,
+        _option(
+            "--refit/--no-refit",
+            help=f"Fit the weights anew at the end, which predicts better; else predict as the papers do {SUPERVISED}.",
+        ),
+    ] = None
     seed: Annotated[
         int, _option("--seed", min=0, max=2**32 - 1, help="The same seed gives the same model, to the last bit.")
     ] = 0
@@ -83,6 +97,8 @@ PARAMETERS = {
     "cost": "cost",
     "margin": "margin",
     "strategy": "strategy",
+    "word_features": "word_features",
+    "refit": "refit",
     "seed": "random_state",
     "jobs": "n_jobs",
     "dask": "engine",
@@ -109,7 +125,11 @@ def new_estimator(kind: Kind | None, settings: Settings, progress: bool = False,
         if parameter not in known:
             needs = "--label" if option in ("margin", "strategy") else "--label or --target"
             raise ParameterError(option, f"is for models with labels; it needs {needs}")
-        chosen[parameter] = _prior(option, value) if option in ("alpha", "beta") else value
+        if option in ("alpha", "beta"):
+            value = _prior(option, value)
+        elif option == "word_features" and value == "none":
+            value = None
+        chosen[parameter] = value
     if kind is None:
         chosen.setdefault("doc_topic_prior", "learn")
     return cls(**chosen, progress=progress, callbacks=callbacks)

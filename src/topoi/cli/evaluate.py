@@ -47,7 +47,8 @@ def evaluate(
     wanted = None if measures is None else [name.strip() for name in measures.split(",") if name.strip()]
     with waiting("loading …"):
         in_order = wanted is not None and any(name in IN_ORDER for name in wanted)
-        given = open_with_labels(model, documents, reading, label, target, held_out, keep_texts=in_order)
+        predicts = None if wanted is None or "predictions" in wanted else False
+        given = open_with_labels(model, documents, reading, label, target, held_out, in_order, predicts)
     say_skipped(given.data)
     from topoi.cli._scores import prediction_scores
     from topoi.evaluate import evaluate as measure

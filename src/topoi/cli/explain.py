@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import console, print_json, waiting
+from topoi.cli._app import console, print_json, told_warnings, waiting
 from topoi.cli._folder import open_model
 from topoi.cli._reading import PANEL, NewReading, TokenPattern, read_new, read_text
 from topoi.cli.predict import check_predicts
@@ -15,8 +16,12 @@ from topoi.errors import ParameterError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from topoi.readers import Dataset
+
 WIDTH = 20  # of the longest bar
 MOST_LABELS = 2  # shown unless asked for
+#: The parts of a score in words.
+NAMES = {"base": "base", "topics": "topics", "words": "words by themselves", "covariates": "covariates"}
 
 
 def explain(
@@ -35,38 +40,54 @@ def explain(
     ] = None,
     format: Annotated[str | None, typer.Option("--format", help="Format of DOCUMENTS.", rich_help_panel=PANEL)] = None,
     token_pattern: TokenPattern = None,
+    covariate: Annotated[
+        list[str] | None,
+        typer.Option("--covariate", help="With --text: a covariate of the fit and its value, as price=12.50."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, all labels.")] = False,
 ) -> None:
-    """Show which topics, and which words through them, speak for and against a label or raise a number.
+    """Show which topics, words and covariates speak for and against a label or raise a number.
 
-    The parts of all topics sum to the score.
+    The score is the sum of its base (what a document scores of which nothing is known), of the topics, of the words by
+    themselves, and of the covariates. The part of the topics is shown by topics, and again by the words in them.
 
     \b
       topoi explain model --text "a storm with hail is coming"
       topoi explain model new.csv --row 3 --json
+      topoi explain model --text "as good as new" --covariate price=12.50 --covariate brand=acme
     """
     if (text is None) == (documents is None):
         raise ParameterError("documents", "give DOCUMENTS (with --row), or a text by --text; one of them")
+    from topoi.readers import Dataset
+
     with waiting("loading …"):
         opened = open_model(model)
         check_predicts(opened)
         if text is not None:
-            corpus = read_text(text, opened.reading, opened.words, token_pattern)
+            data = Dataset(read_text(text, opened.reading, opened.words, token_pattern))
+            data = replace(data, covariates=_typed(covariate or [], opened.covariates))
         else:
+            if covariate:
+                raise ParameterError("covariates", "is for --text; those of DOCUMENTS are in their columns")
             new = NewReading(text=column, format=format, id="", token_pattern=token_pattern)
-            data = read_new(str(documents), new, opened.reading, opened.words)
+            data = read_new(str(documents), new, opened.reading, opened.words, covariates=opened.covariates)
             if not 0 <= row < len(data):
                 raise ParameterError("row", f"must be from 0 to {len(data) - 1}, not {row}")
-            corpus = data.corpus.take([row])
-        (reasons,) = opened.estimator.explain(corpus, n_topics=topics, n_words=words)
-        names = opened.target.tasks
-        (predicted,) = _predicted(opened, corpus)
+            data = data.take([row])
+    corpus = data.corpus
+    with told_warnings():
+        (reasons,) = opened.estimator.explain(corpus, n_topics=topics, n_words=words, covariates=data.covariates)
+        (predicted,) = _predicted(opened, data)
+    names = opened.target.names if opened.target.pairs else opened.target.tasks  # pairs that vote are not explained
     found = [
         {
             "label": name,
             "score": reason.score,
+            "parts": reason.parts,
             "topics": [{"topic": k, "contribution": part, "words": top} for k, part, top in reason.topics],
             "words": [{"word": word, "contribution": part} for word, part in reason.words],
+            "own_words": [{"word": word, "contribution": part} for word, part in reason.own_words],
+            "covariates": [{"covariate": name, "contribution": part} for name, part in reason.covariates],
         }
         for name, reason in zip(names, reasons, strict=True)
     ]
@@ -85,11 +106,32 @@ def explain(
         _print(reason, unit, out)
 
 
-def _predicted(model: Any, corpus: Any) -> list[Any]:
-    from topoi.cli.predict import prediction_columns
-    from topoi.readers import Dataset
+def _typed(given: list[str], known: dict[str, str]) -> dict[str, Any] | None:
+    """Covariates of a text that was typed in, as `name=value`; None if the model has none."""
+    import numpy as np
 
-    columns = prediction_columns(model, Dataset(corpus), False, False, None)
+    from topoi.readers._covariates import as_number
+
+    typed = dict(entry.partition("=")[::2] for entry in given)
+    if foreign := [name for name in typed if name not in known]:
+        there = f"there are {', '.join(known)}" if known else "it was fitted without any"
+        raise ParameterError("covariates", f"the model has no {foreign[0]!r}; {there}")
+    if missing := [name for name in known if not typed.get(name)]:
+        needs = " ".join(f"--covariate {name}=…" for name in missing)
+        raise ParameterError("covariates", f"the model needs the value of {', '.join(missing)} too: {needs}")
+    columns: dict[str, Any] = {}
+    for name, kind in known.items():
+        number = as_number(typed[name])
+        if kind == "number" and number is None:
+            raise ParameterError("covariates", f"{name} is {typed[name]!r}; it must be a number")
+        columns[name] = np.array([number]) if kind == "number" else np.array([typed[name]], object)
+    return columns or None
+
+
+def _predicted(model: Any, data: Dataset) -> list[Any]:
+    from topoi.cli.predict import prediction_columns
+
+    columns = prediction_columns(model, data, False, False, None)
     return [value.tolist() if hasattr(value, "tolist") else value for value in list(columns.values())[1]]
 
 
@@ -100,22 +142,31 @@ def _shown(predicted: Any) -> str:
 
 
 def _print(reason: dict[str, Any], unit: str, out: Console) -> None:
-    """Bars to the right: green for, red against."""
+    """The parts of the score, then what each is made of. Bars to the right: green for, red against."""
     from rich.table import Table
     from rich.text import Text
 
     out.print()
     out.print(f"{reason['label']}: {unit} {reason['score']:+.2f}", style="bold")
+    parts = [(NAMES[part], value, "") for part, value in reason["parts"].items() if value]  # 0: there is no such part
+    groups: list[tuple[str, list[tuple[str, float, str]]]] = [
+        ("", parts if len(parts) > 1 else []),
+        ("topics", [(f"topic {p['topic']}", p["contribution"], " ".join(p["words"])) for p in reason["topics"]]),
+        ("words through topics", [(p["word"], p["contribution"], "") for p in reason["words"]]),
+        ("words by themselves", [(p["word"], p["contribution"], "") for p in reason["own_words"]]),
+        ("covariates", [(p["covariate"], p["contribution"], "") for p in reason["covariates"]]),
+    ]
     table = Table.grid(padding=(0, 1))
-    rows = [(f"topic {part['topic']}", part["contribution"], " ".join(part["words"])) for part in reason["topics"]]
-    rows += [(part["word"], part["contribution"], "") for part in reason["words"]]
-    longest = max((abs(value) for _, value, _ in rows), default=0.0) or 1.0
-    for name, value, what in rows:
-        bar = "█" * round(WIDTH * abs(value) / longest)
-        table.add_row(
-            Text(f"  {name}", style="cyan" if what else ""),
-            f"{value:+.2f}",
-            Text(f"{bar:<{WIDTH}}" if what else bar, style="green" if value > 0 else "red"),
-            Text(what, style="dim"),
-        )
+    longest = max((abs(value) for _, rows in groups for _, value, _ in rows), default=0.0) or 1.0
+    for title, rows in groups:
+        if title and rows:
+            table.add_row(Text(f"  {title}", style="bold dim"), "", "", "")
+        for name, value, what in rows:
+            bar = "█" * round(WIDTH * abs(value) / longest)
+            table.add_row(
+                Text(f"    {name}" if title else f"  {name}", style="cyan" if what else ""),
+                f"{value:+.2f}",
+                Text(f"{bar:<{WIDTH}}" if what else bar, style="green" if value > 0 else "red"),
+                Text(what, style="dim"),
+            )
     out.print(table)

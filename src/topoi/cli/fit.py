@@ -46,11 +46,13 @@ def fit(
     """Learn topics from documents; with labels, also how to predict them.
 
     Without labels the model is LDA. With --label it is MedLDA, which learns topics that tell the labels apart; with
-    --target it predicts a number. Documents without a label take part by their words.
+    --target it predicts a number. Documents without a label take part by their words. With --covariate it also predicts
+    from other columns, which new documents then need as well.
 
     \b
       topoi fit posts.csv --text body --topics 50
       topoi fit posts.csv --text body --label subject --hold-out 0.1 -o model
+      topoi fit offers.csv --label sold --covariate price --covariate brand
       zcat reviews.jsonl.gz | topoi fit - --format jsonl --target stars -o stars
 
     Ctrl-C (or SIGTERM) stops after the sweep in hand and saves the model so far; the exit code is then 130, and `topoi
@@ -127,6 +129,8 @@ def follow(order: Order, folder: Path, json: bool, quiet: bool) -> None:
 def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Model, Dataset, bool]:
     """Read, fit, save, score: the model, its documents, and whether it was stopped."""
     reading, settings = order.reading, order.settings
+    if reading.covariate and reading.label is None and reading.target is None:
+        raise ParameterError("covariates", "is for models with labels; it needs --label or --target")
     with waiting("reading …", quiet):
         import numpy as np
 
@@ -198,6 +202,8 @@ def learn(
     arguments: dict[str, Any] = {"checkpoint": checkpoints, "validation": validation}
     if target.kind is not None:
         arguments["y"] = as_fit_takes_it(target, train)
+    if train.covariates is not None:
+        arguments["covariates"] = train.covariates
     if target.kind in ("one", "several") and train.unlabelled.any():
         arguments["unlabelled"] = train.unlabelled
     start = time.perf_counter()

@@ -97,12 +97,28 @@ def _about_model(path: str, json: bool) -> None:
         "estimator": about.get("estimator"),
         "documents": f"{about.get('source')}: {n['learned_from']:,} learned from, {n['tokens']:,} tokens, "
         f"{n['words']:,} words",
-        "reading": ", ".join(f"{key} {value}" for key, value in reading.items() if value not in (None, True, False)),
+        "reading": ", ".join(
+            f"{key} {' and '.join(value) if isinstance(value, list) else value}"
+            for key, value in reading.items()
+            if value not in (None, True, False)
+        ),
         "settings": ", ".join(f"{key} {value}" for key, value in settings.items() if value is not None),
         "run": f"{about.get('sweeps')} sweeps, {about.get('stopped')}, {about.get('seconds')} s",
     }
+    if about.get("labels", {}).get("kind"):
+        rows["predictions"] = _predictor(about.get("refit"))
     scores = about["held_out"]
     if scores.get("documents"):
         numbers = [f"{key} {value:.4g}" for key, value in scores.items() if isinstance(value, float) and key != "share"]
         rows["held out"] = f"{scores['documents']} documents: {', '.join(numbers)}"
     _print_facts(rows)
+
+
+def _predictor(refit: Any) -> str:
+    """What predicts, and how much say its parts have: the weights of the chains, or those fitted anew."""
+    if not isinstance(refit, dict):
+        return "by the weights of the chains"
+    named = {"power": "power of the idf", "strength": "C", "topics": "topics by", "covariates": "covariates by"}
+    numbers = {named.get(name, name): value for name, value in refit.items() if isinstance(value, int | float)}
+    chosen = ", ".join(f"{name} {value:g}" for name, value in numbers.items())
+    return f"by weights fitted anew ({chosen})"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import note, waiting
+from topoi.cli._app import note, told_warnings, waiting
 from topoi.cli._folder import open_model
 from topoi.cli._output import check_output
 from topoi.cli._reading import NewReading, read_new
@@ -44,12 +44,12 @@ def predict(
     with waiting("loading …"):
         opened = open_model(model)
         check_predicts(opened)
-        data = read_new(documents, reading, opened.reading, opened.words)
+        data = read_new(documents, reading, opened.reading, opened.words, covariates=opened.covariates)
     say_skipped(data)
     from topoi.writers import write_table
 
     separator = opened.reading.get("label_separator") or ";"
-    with waiting("predicting …"):
+    with told_warnings(), waiting("predicting …"):
         columns = prediction_columns(opened, data, proba, scores, interval)
     write_table(columns, output, to, list_separator=separator)
 
@@ -81,32 +81,33 @@ def prediction_columns(
     import numpy as np
 
     estimator, corpus, target = model.estimator, data.corpus, model.target
+    beside = data.covariates
     columns = names_of(data)
     if target.kind == "numbers":
         if proba or scores:
             raise ParameterError("proba" if proba else "scores", "is for labels; this model predicts numbers")
-        found = np.asarray(estimator.predict(corpus)).reshape(len(data), -1)
+        found = np.asarray(estimator.predict(corpus, covariates=beside)).reshape(len(data), -1)
         names = ["prediction"] if found.shape[1] == 1 else [f"prediction_{j}" for j in range(found.shape[1])]
         columns |= {name: found[:, j] for j, name in enumerate(names)}
         if interval is not None:
-            bounds = np.asarray(estimator.predict_interval(corpus, interval)).reshape(len(data), -1, 2)
+            found = estimator.predict_interval(corpus, interval, covariates=beside)
+            bounds = np.asarray(found).reshape(len(data), -1, 2)
             for j in range(bounds.shape[1]):
                 after = "" if bounds.shape[1] == 1 else f"_{j}"
                 columns |= {f"lower{after}": bounds[:, j, 0], f"upper{after}": bounds[:, j, 1]}
         return columns
     if interval is not None:
         raise ParameterError("interval", "is for numbers; this model predicts labels")
-    found = estimator.predict(corpus)
+    found = estimator.predict(corpus, covariates=beside)
     if target.kind == "several":
         columns["labels"] = [[target.values[j] for j in np.flatnonzero(row)] for row in np.asarray(found)]
     else:
         columns["label"] = found.tolist()
     if proba:
-        columns |= {
-            f"p:{label}": values for label, values in zip(target.names, estimator.predict_proba(corpus).T, strict=True)
-        }
+        probabilities = estimator.predict_proba(corpus, covariates=beside)
+        columns |= {f"p:{label}": values for label, values in zip(target.names, probabilities.T, strict=True)}
     if scores:
-        decided = estimator.decision_function(corpus)
+        decided = estimator.decision_function(corpus, covariates=beside)
         if target.ordered:
             return columns | {"score": decided}
         if decided.ndim == 1:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from topoi.cli._app import note, waiting
+from topoi.cli._app import note, told_warnings, waiting
 from topoi.cli._documents import Given, HeldOut, NewLabel, NewTarget, open_with_labels
 from topoi.cli._folder import open_model
 from topoi.cli._output import check_output
@@ -44,13 +44,13 @@ def report(
                 raise ParameterError("held_out", "needs the file of the fit; name it after the model")
             opened = open_model(model)
         else:
-            given = open_with_labels(model, documents, reading, label, target, held_out, keep_texts=True)
+            given = open_with_labels(model, documents, reading, label, target, held_out, True, True)
             say_skipped(given.data)
             opened = given.model
             more = _documents(given, max_documents)
     from topoi.report import write_report
 
-    with waiting("writing the page …"):
+    with told_warnings(), waiting("writing the page …"):
         write_report(
             output,
             opened.estimator,
@@ -81,7 +81,7 @@ def _documents(given: Given, max_documents: int) -> dict[str, Any]:
     except FileError:  # counts have no texts
         texts = None
     ids = None if data.ids is None else data.ids.tolist()
-    return {"X": data.corpus, "y": _labels(given), "texts": texts, "ids": ids}
+    return {"X": data.corpus, "y": _labels(given), "texts": texts, "ids": ids, "covariates": data.covariates}
 
 
 def _labels(given: Given) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -212,6 +212,22 @@ class SupervisedEstimator(TopicEstimator):
     def refitted_(self) -> bool:
         """Whether predictions are made by weights that were fitted anew at the end, not by those of the chains."""
         return "_head" in vars(self)
+
+    @property
+    def refit_settings_(self) -> dict[str, float]:
+        """What was chosen for the weights that were fitted anew, of the parts that there are; empty if they were not."""
+        if not self.refitted_:
+            return {}
+        absent = {"power": not self._head.words.size, "covariates": not self._head.covariates.size}
+        return {name: value for name, value in asdict(self._head.settings).items() if not absent.get(name)}
+
+    @property
+    def covariates_(self) -> dict[str, str]:
+        """The covariates of the fit by name, each a "number" or a "category"; empty without any."""
+        if "_covariates" not in vars(self):
+            return {}
+        columns = zip(self._covariates.names, self._covariates.categories, strict=True)
+        return {name: "category" if len(values) else "number" for name, values in columns}
 
     @property
     def word_weights_(self) -> NDArray[np.float32]:

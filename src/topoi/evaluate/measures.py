@@ -33,6 +33,7 @@ class Evaluation:
     level: float
     seed: int
     n_jobs: int | None
+    covariates: Any = None
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,13 @@ class Measure:
     quick: bool = True
 
 
-def score_predictions(estimator: Any, X: Any, y: Any, *, level: float = 0.9) -> ClassificationScores | RegressionScores:
-    """Scores on X and y: of a fitted classifier's labels and probabilities, or a regressor's numbers and intervals."""
+def score_predictions(
+    estimator: Any, X: Any, y: Any, *, level: float = 0.9, covariates: Any = None
+) -> ClassificationScores | RegressionScores:
+    """Scores on X and y: of a fitted classifier's labels and probabilities, or a regressor's numbers and intervals.
+
+    `covariates` are those of X, if the fit had some.
+    """
     kind = check_fitted(estimator).target_.kind
     if kind is None:
         raise ParameterError(
@@ -55,10 +61,12 @@ def score_predictions(estimator: Any, X: Any, y: Any, *, level: float = 0.9) -> 
     if corpus.n_documents == 0:
         raise ParameterError("X", "has no documents to predict")
     truth = estimator.as_truth(y, corpus.n_documents)
-    predicted = estimator.predict(corpus)
+    predicted = estimator.predict(corpus, covariates=covariates)
     if kind == "numbers":
-        return regression_scores(truth, predicted, estimator.predict_interval(corpus, level), level=level)
-    return classification_scores(truth, predicted, estimator.predict_proba(corpus), labels=estimator.classes_)
+        bounds = estimator.predict_interval(corpus, level, covariates=covariates)
+        return regression_scores(truth, predicted, bounds, level=level)
+    probabilities = estimator.predict_proba(corpus, covariates=covariates)
+    return classification_scores(truth, predicted, probabilities, labels=estimator.classes_)
 
 
 def _always(given: Evaluation) -> str:
@@ -127,7 +135,10 @@ MEASURES: dict[str, Measure] = {
         lambda given: {"exclusivity": mean_coherence(exclusivity(given.fitted, given.n_words))}, _always
     ),
     "predictions": Measure(
-        lambda given: score_predictions(given.fitted, given.corpus, given.y, level=given.level).as_dict(), _predicts
+        lambda given: score_predictions(
+            given.fitted, given.corpus, given.y, level=given.level, covariates=given.covariates
+        ).as_dict(),
+        _predicts,
     ),
     "chains": Measure(lambda given: dict(chain_diagnostics(given.fitted)), _has_chains),
 }
@@ -145,6 +156,7 @@ def evaluate(
     level: float = 0.9,
     seed: int = 0,
     n_jobs: int | None = None,
+    covariates: Any = None,
 ) -> dict[str, Any]:
     """Measures of a fitted `LDA`, `MedLDAClassifier`, `MedLDARegressor` or `TopicModel` on documents X, best held out.
 
@@ -162,6 +174,7 @@ def evaluate(
     n_words : top words of a topic for coherence and exclusivity. (Diversity takes 25.)
     level : of the intervals of a regressor.
     seed : of the halves of documents, and of particles.
+    covariates : those of X, for predictions, if the fit had some.
 
     Returns a flat dict of numbers, the means over topics for what is measured by topic; with predictions also
     `per_label` and `confusion`, or `per_output`, as lists. All of it is fit for JSON, where NaN is allowed.
@@ -170,7 +183,7 @@ def evaluate(
     check_whole("seed", seed, 0)
     corpus = corpus_of(estimator, X)
     counted = corpus if reference is None else corpus_of(estimator, reference)
-    given = Evaluation(estimator, corpus, counted, y, documents, n_words, level, seed, n_jobs)
+    given = Evaluation(estimator, corpus, counted, y, documents, n_words, level, seed, n_jobs, covariates)
     everything = [name for name, measure in MEASURES.items() if measure.quick or measures == "all"]
     if measures is None or measures == "all":
         chosen = [name for name in everything if not MEASURES[name].missing(given)]

@@ -19,7 +19,8 @@ class Dataset:
     """Documents with what is known of them; row n of everything is document n.
 
     `labels` is None, an array of one label per document (None where it is not known), a list of lists of labels (or
-    None), or a float array of numbers to predict (NaN where not known). `ids` is None or an array. `n_skipped`
+    None), or a float array of numbers to predict (NaN where not known). `ids` is None or an array. `covariates` is None
+    or has an array for each column by name, of numbers or texts, as `fit` of the estimators takes it. `n_skipped`
     documents were broken and left out; `skipped` has the messages of the first few.
     """
 
@@ -30,6 +31,7 @@ class Dataset:
     skipped: list[str] = field(default_factory=list)
     kept_texts: list[str] = field(default_factory=list, repr=False)
     _reread: Callable[[], Iterable[str]] | None = field(default=None, repr=False)
+    covariates: dict[str, NDArray[Any]] | None = None
 
     def __len__(self) -> int:
         return self.corpus.n_documents
@@ -37,6 +39,7 @@ class Dataset:
     def __repr__(self) -> str:
         parts = [f"{len(self)} documents", f"{self.corpus.n_words} words", f"{self.corpus.n_tokens} tokens"]
         parts += [] if self.label_kind is None else [f"labels: {self.label_kind}"]
+        parts += [f"covariates: {', '.join(self.covariates)}"] if self.covariates else []
         parts += [f"{self.n_skipped} skipped"] if self.n_skipped else []
         return f"Dataset({', '.join(parts)})"
 
@@ -83,7 +86,11 @@ class Dataset:
             labels = [labels[row] for row in wanted.tolist()] if isinstance(labels, list) else labels[wanted]
         ids = None if self.ids is None else self.ids[wanted]
         reread = None if self._reread is None and not self.kept_texts else lambda: self.texts(wanted.tolist())
-        return replace(self, corpus=self.corpus.take(wanted), labels=labels, ids=ids, kept_texts=[], _reread=reread)
+        covariates = self.covariates and {name: values[wanted] for name, values in self.covariates.items()}
+        return replace(
+            self, corpus=self.corpus.take(wanted), labels=labels, ids=ids, kept_texts=[], _reread=reread,
+            covariates=covariates,
+        )  # fmt: skip
 
     def texts(self, rows: Iterable[int]) -> list[str]:
         """The texts of some documents. They are not in memory: the file is read again, up to the last one asked for.

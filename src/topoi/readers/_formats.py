@@ -103,5 +103,10 @@ def check_columns(chosen: Format, request: Request) -> None:
             raise ParameterError(
                 option, f"names the column {value!r}, but this format has no columns: {chosen.summary}.{where}"
             )
+    if request.covariates:
+        name = next(iter(request.covariates))
+        raise ParameterError(
+            "covariates", f"names the column {name!r}, but this format has no columns: {chosen.summary}."
+        )
     if request.numeric and not chosen.labels:
         raise ParameterError("target", f"this format has none: {chosen.summary}")

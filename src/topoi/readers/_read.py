@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from sys import getsizeof
@@ -16,6 +16,7 @@ from topoi.corpus import Corpus
 from topoi.corpus.checks import read_vocabulary
 from topoi.errors import CorpusError, FileError, ParameterError
 from topoi.readers._counts import CountTokens, beside, check_unused, column_names, fit_vocabulary, read_vocabulary_file
+from topoi.readers._covariates import CovariateColumn, read_wanted
 from topoi.readers._dataset import Dataset
 from topoi.readers._faults import Faults, fault
 from topoi.readers._formats import Format, check_columns, choose_format
@@ -36,6 +37,7 @@ def read_documents(
     label: str | None = None,
     id: str | None = None,
     target: str | bool | None = None,
+    covariates: Sequence[str] | Mapping[str, str | None] | None = None,
     label_separator: str | None = None,
     encoding: str = "utf-8",
     on_error: str = "raise",
@@ -68,6 +70,10 @@ def read_documents(
         formats have their labels and ids in a fixed place.
     target
         The column with a number to predict, in place of a label. True: the label, in formats without columns, is one.
+    covariates
+        Columns with what else is known of the documents, as `["price", "brand"]`, for `Dataset.covariates`. A column is
+        of numbers if every value of it is one, else of categories. A mapping says what they are, for new documents that
+        must be as those before: `{"price": "number", "brand": "category"}`.
     label_separator
         What divides the labels of a document, as in `"red;green"`; each document then has a list of labels.
     encoding
@@ -101,7 +107,8 @@ def read_documents(
     ParameterError
         An option that cannot be used.
     """
-    _check(label, target, first_index, label_separator)
+    wanted = read_wanted(covariates)
+    _check(label, target, first_index, label_separator, wanted)
     origin = Source(source, encoding)
     faults = Faults(on_error)
     request = Request(
@@ -119,6 +126,7 @@ def read_documents(
         first_index,
         vocabulary_file,
         max_memory,
+        wanted,
     )
     chosen = choose_format(origin, format)
     check_columns(chosen, request)
@@ -148,8 +156,10 @@ def _read_texts(
     answers = _answers(request)
     ids: list[Any] = []
     kept: list[str] = []
+    beside = {name: CovariateColumn(kind) for name, kind in request.covariates.items()}
+    columns = list(beside.values())
     are_lists, cut, n_documents, n_kept = False, words.cut, 0, 0
-    for text, answer, document_id in documents(request):
+    for text, answer, document_id, *covariates in documents(request):
         if tokens is None:
             are_lists = isinstance(text, list)
             tokens = TextTokens(words.stop_words if are_lists else words.ignored, vocabulary, request.memory)
@@ -163,7 +173,11 @@ def _read_texts(
         if n_documents < keep_texts:
             kept.append(_as_text(text))
             n_kept += getsizeof(kept[-1])
-        tokens.n_kept = n_kept + answers.n_bytes
+        n_beside = 0
+        for column, value in zip(columns, covariates, strict=True):
+            column.add(value)
+            n_beside += column.n_bytes
+        tokens.n_kept = n_kept + n_beside + answers.n_bytes
         tokens.add(*((cut(text), len(text)) if isinstance(text, str) else (text, sum(map(len, text)))))
         n_documents += 1
     if tokens is None:
@@ -173,10 +187,11 @@ def _read_texts(
         raise fault(
             request.name, f"no word is left of {n_documents} documents: see token_pattern, stop_words and min_df."
         )
-    return _dataset(
+    found = _dataset(
         request, Corpus(*tokens.tokens.arrays(), len(names), names, tokens.n_dropped), answers, ids, kept,
         partial(_texts, documents, request, before) if request.source.again else None,
     )  # fmt: skip
+    return replace(found, covariates={name: column.finish() for name, column in beside.items()}) if beside else found
 
 
 def _read_counts(
@@ -238,7 +253,7 @@ def _texts(documents: Callable[[Request], Documents], request: Request, before: 
     """The texts once more, without those that were skipped."""
     if _state(request.source) != before:
         raise fault(request.name, "the file has changed since it was read; read it again.")
-    for text, _, _ in documents(replace(request, faults=Faults("skip"))):
+    for text, *_ in documents(replace(request, faults=Faults("skip"))):
         yield _as_text(text)
 
 
@@ -270,9 +285,12 @@ def _known_words(vocabulary: Any, max_memory: Any) -> NDArray[np.object_] | None
     return read_vocabulary(vocabulary)
 
 
-def _check(label: Any, target: Any, first_index: Any, label_separator: Any) -> None:
+def _check(label: Any, target: Any, first_index: Any, label_separator: Any, covariates: dict[str, str | None]) -> None:
     if label is not None and target:
         raise ParameterError("target", "and label were both given; a document has a label or a number, not both")
+    for name, value in (("label", label), ("target", target)):
+        if isinstance(value, str) and value in covariates:
+            raise ParameterError("covariates", f"has {value!r}, which is the {name} too: it would tell the answer")
     if first_index not in (0, 1):
         raise ParameterError("first_index", f"must be 0 or 1, not {first_index!r}")
     if label_separator is not None and (not isinstance(label_separator, str) or not label_separator):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from topoi.readers._covariates import check_covariate
 from topoi.readers._faults import Faults, fault
 from topoi.readers._labels import check_label, read_target
 from topoi.readers._memory import Memory
 from topoi.readers._source import Source
 
-# A document: its text, or its words if they are listed; its label or target; its id.
-Document = tuple[str | list[str], Any, Any]
+# A document: its text, or its words if they are listed; its label or target; its id; the values of its covariates, in
+# the order in which they are asked for (formats without columns have none).
+Document = tuple[str | list[str], Any, Any, *tuple[Any, ...]]
 Documents = Iterator[Document]
 
 TEXT_COLUMNS = ("text", "tokens")  # looked for in this order if none is named
@@ -26,6 +28,7 @@ class Columns:
     text: str
     answer: str | None
     id: str | None
+    covariates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Request:
     first_index: int = 1
     vocabulary_file: str | os.PathLike[str] | None = None
     max_memory: int | str | None = None
+    covariates: Mapping[str, str | None] = field(default_factory=dict)  # names, and what each is said to be
 
     @property
     def name(self) -> str:
@@ -70,18 +74,25 @@ class Request:
             if not candidates and len(names) != 1:
                 raise fault(self.name, f"has no column 'text'; it has {listed(names)}. Name one: text=….{hint}")
             text = candidates[0] if candidates else names[0]
-        for name in (text, self.answer, self.id):
+        for name in (text, self.answer, self.id, *self.covariates):
             if name is not None and name not in names:
                 raise fault(self.name, f"has no column {name!r}; it has {listed(names)}.{hint}")
             if name is not None and list(names).count(name) > 1:
                 raise fault(self.name, f"has the column {name!r} more than once; rename one of them.")
-        return Columns(text, self.answer, self.id)
+        return Columns(text, self.answer, self.id, tuple(self.covariates))
 
     def read_answer(self, value: Any) -> tuple[Any, str | None]:
         """A label or target as it is kept, and what is wrong with it, if anything."""
         if self.numeric:
             return read_target(value)
         return value, check_label(value)
+
+    def wrong_covariate(self, values: Sequence[Any]) -> str | None:
+        """What is wrong with the covariates of a document, which are in the order asked for; None if nothing is."""
+        for (name, kind), value in zip(self.covariates.items(), values, strict=True):
+            if problem := check_covariate(value, kind):
+                return f"the covariate {name!r} {problem}"
+        return None
 
 
 def listed(names: Sequence[str]) -> str:

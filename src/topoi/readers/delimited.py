@@ -41,6 +41,7 @@ def _documents(request: Request, delimiter: str) -> Documents:
     text_at = names.index(columns.text)
     answer_at = None if columns.answer is None else names.index(columns.answer)
     id_at = None if columns.id is None else names.index(columns.id)
+    covariates_at = [names.index(name) for name in columns.covariates]
     several = request.label_separator is not None
     answer = document_id = None
     records = records if request.header else _again(first, records)
@@ -60,7 +61,11 @@ def _documents(request: Request, delimiter: str) -> Documents:
                 continue
         if id_at is not None:
             document_id = record[id_at]
-        yield record[text_at], answer, document_id
+        covariates = [record[at] for at in covariates_at]
+        if covariates and (problem := request.wrong_covariate(covariates)):
+            request.faults.document(request.name, problem, line=lines.first)
+            continue
+        yield record[text_at], answer, document_id, *covariates
 
 
 class _Lines:

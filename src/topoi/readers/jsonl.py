@@ -13,9 +13,11 @@ def documents(request: Request) -> Documents:
     """Every object."""
     faults, name, parse = request.faults, request.name, strict_json.parse
     text_key, answer_key, id_key = request.text, request.answer, request.id
+    covariate_keys = list(request.covariates)
     answer_seen = id_seen = False
     keys: list[str] = []
     answer = number_id = None
+    covariates: list[Any] = []
     for number, line in request.source.lines(faults):
         if not line or line.isspace():
             continue
@@ -55,7 +57,13 @@ def documents(request: Request) -> Documents:
                 )
                 continue
         keys = keys or list(record)
-        yield text, answer, number_id
+        if covariate_keys:
+            covariates = [record.get(key) for key in covariate_keys]
+            problem = _lacking(covariate_keys, record) or request.wrong_covariate(covariates)
+            if problem:
+                faults.document(name, problem, line=number)
+                continue
+        yield text, answer, number_id, *covariates
     for key, seen in ((answer_key, answer_seen), (id_key, id_seen)):
         if key is not None and keys and not seen:
             raise fault(name, f"no object has the key {key!r}; the first has {listed(keys)}.")
@@ -86,6 +94,12 @@ def _bad_text(text: Any, key: str, record: dict[str, Any]) -> str | None:
         )
     what = "null" if text is None else f"{short(text)}, a {type(text).__name__}"
     return f"{key!r} is {what}; it must be a string, or a list of words."
+
+
+def _lacking(keys: list[str], record: dict[str, Any]) -> str | None:
+    """That an object lacks one of the keys, if so."""
+    missing = next((key for key in keys if key not in record), None)
+    return None if missing is None else f"the object has no key {missing!r}; it has {listed(list(record))}."
 
 
 def _repaired(value: Any) -> Any:

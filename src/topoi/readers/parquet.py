@@ -30,7 +30,8 @@ def documents(request: Request) -> Documents:
         schema = table.schema_arrow
         columns = request.columns(schema.names)
         _check_types(request, columns, schema, pyarrow)
-        asked = [name for name in (columns.text, columns.answer, columns.id) if name is not None]
+        named = (columns.text, columns.answer, columns.id, *columns.covariates)
+        asked = list(dict.fromkeys(name for name in named if name is not None))
         n_rows, lists = _plan(request, table.metadata, file, asked)
         if lists:
             table = _opened(request, pyarrow, file, read_dictionary=lists)
@@ -47,7 +48,11 @@ def documents(request: Request) -> Documents:
             if columns.id is not None and document_id is None:
                 request.faults.document(request.name, f"the id {columns.id!r} is null.", row=row)
                 continue
-            yield text, answer, document_id
+            covariates = [values[name] for name in columns.covariates]
+            if covariates and (problem := request.wrong_covariate(covariates)):
+                request.faults.document(request.name, problem, row=row)
+                continue
+            yield text, answer, document_id, *covariates
 
 
 def import_pyarrow(name: str) -> Any:
@@ -190,8 +195,13 @@ def _check_types(request: Request, columns: Columns, schema: Any, pyarrow: Any) 
     def is_target(kind: Any) -> bool:
         return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or is_string(kind)
 
+    def is_covariate(kind: Any) -> bool:
+        return bool(is_target(kind) or types.is_boolean(kind) or types.is_null(kind))
+
     check(columns.text, "text must be string, or a list of strings.", is_text)
     check(columns.id, "ids must be strings or integers.", is_id)
+    for name in columns.covariates:
+        check(name, "covariates must be numbers, strings or booleans.", is_covariate)
     if request.numeric:
         check(columns.answer, "a target must be a number.", is_target)
     else:

@@ -24,16 +24,19 @@ def reasons_of(
     rows: NDArray[np.int64],
     chosen: NDArray[np.int64],
     first: list[int],
+    covariates: Any = None,
+    refitted: bool = False,
 ) -> list[list[dict[str, Any]]]:
     """For every document of `corpus`, which are `rows` of those predicted, the reasons for its labels.
 
-    `chosen` is the model that each is shown with, `first` the first topic of every model.
+    `chosen` is the model that each is shown with, `first` the first topic of every model, `covariates` are those of
+    these documents. Where the model was `refitted` pairs of labels have no votes, and every label has reasons.
     """
     if found is None:
         return [[] for _ in rows]
-    if target.pairs:
+    if target.pairs and not refitted:
         return _of_pairs(estimator, target, corpus, chosen, first)
-    explained = estimator.explain(corpus, n_topics=N_TOPICS, n_words=N_WORDS)
+    explained = estimator.explain(corpus, n_topics=N_TOPICS, n_words=N_WORDS, covariates=covariates)
     out = []
     for row, document in zip(rows.tolist(), explained, strict=True):
         if target.ordered:
@@ -81,4 +84,7 @@ def _plain(reason: Any, name: str, first: int = 0) -> dict[str, Any]:
         "score": reason.score,
         "topics": [[first + k, part] for k, part, _ in reason.topics if part],
         "words": [[word, part] for word, part in reason.words if part],
+        "own_words": [[word, part] for word, part in reason.own_words],
+        "covariates": [[name, part] for name, part in reason.covariates],
+        "parts": [[name, part] for name, part in reason.parts.items() if part],
     }

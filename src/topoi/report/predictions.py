@@ -30,23 +30,26 @@ class Predictions:
     truth: NDArray[Any] | None
 
 
-def predictions(estimator: Any, target: Target, corpus: Corpus, y: Any) -> Predictions | None:
+def predictions(estimator: Any, target: Target, corpus: Corpus, y: Any, covariates: Any = None) -> Predictions | None:
     """The predictions for all documents of a corpus; None for a model that predicts nothing."""
     if target.kind is None:
         if y is not None:
             raise ParameterError("y", f"{type(estimator).__name__} predicts no labels; leave y out")
+        if covariates is not None:
+            raise ParameterError("covariates", f"{type(estimator).__name__} predicts nothing; leave them out")
         return None
     if target.kind == "numbers":
-        numbers = np.asarray(estimator.predict(corpus), np.float64).reshape(corpus.n_documents, -1)
+        numbers = np.asarray(estimator.predict(corpus, covariates=covariates), np.float64)
+        numbers = numbers.reshape(corpus.n_documents, -1)
         return Predictions(target.names, numbers, numbers, _numbers(y, numbers.shape))
-    scores = np.asarray(estimator.decision_function(corpus), np.float64)
-    said = np.asarray(estimator.predict(corpus))
+    scores = np.asarray(estimator.decision_function(corpus, covariates=covariates), np.float64)
+    said = np.asarray(estimator.predict(corpus, covariates=covariates))
     if target.kind == "several":
         return Predictions(target.names, said, scores, _indicators(y, said.shape))
     if target.binary:
         scores = np.column_stack((-scores, scores))
     elif target.ordered:  # one score for all labels: it does not say which of them is next to the predicted one
-        scores = np.asarray(estimator.predict_proba(corpus), np.float64)
+        scores = np.asarray(estimator.predict_proba(corpus, covariates=covariates), np.float64)
     predicted, _ = _as_numbers(said.tolist(), target)
     truth, names = (None, target.names) if y is None else _classes(y, corpus.n_documents, target)
     return Predictions(names, predicted, scores, truth)

@@ -36,6 +36,7 @@ class Subject:
     label_names: Sequence[Any] | None = None
     held_out_trace: Any = None
     max_documents: int = 2000
+    covariates: Any = None
     words: WordTable = field(default_factory=WordTable, init=False)  # data has words as numbers into it
 
     def __post_init__(self) -> None:
@@ -43,7 +44,8 @@ class Subject:
         check_fitted(self.estimator)
         check_whole("max_documents", self.max_documents, 0)
         if self.X is None:
-            for name, value in (("y", self.y), ("texts", self.texts), ("ids", self.ids)):
+            given = {"y": self.y, "texts": self.texts, "ids": self.ids, "covariates": self.covariates}
+            for name, value in given.items():
                 if value is not None:
                     raise ParameterError(name, "needs the documents as well: give their counts or corpus as X")
         self.texts = self._for_each("texts", self.texts)
@@ -92,7 +94,14 @@ class Subject:
     @cached_property
     def predictions(self) -> Predictions | None:
         """Of all documents given; None without documents, or where nothing is predicted."""
-        return None if self.corpus is None else predictions(self.estimator, self.target, self.corpus, self.y)
+        if self.corpus is None:
+            return None
+        return predictions(self.estimator, self.target, self.corpus, self.y, self.covariates)
+
+    @property
+    def refitted(self) -> bool:
+        """Whether predictions are made by weights that were fitted anew, whose scores have reasons for every label."""
+        return bool(getattr(self.estimator, "refitted_", False))
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
@@ -121,6 +130,8 @@ class Subject:
                 "kind": self.target.kind,
                 "names": self.target.names if self.predictions is None else self.predictions.names,
                 "binary": self.target.binary,
-                "votes": bool(self.target.pairs),
+                "votes": bool(self.target.pairs) and not self.refitted,
+                "pairs": bool(self.target.pairs),
+                "refitted": self.refitted,
             },
         }

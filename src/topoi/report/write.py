@@ -25,6 +25,7 @@ def write_report(
     held_out_trace: Any = None,
     title: str | None = None,
     max_documents: int = 2000,
+    covariates: Any = None,
 ) -> None:
     """Write what a fitted model has learned as one HTML page, which opens from disk and fetches nothing.
 
@@ -56,6 +57,8 @@ def write_report(
         Title of the page.
     max_documents : int
         How many documents are shown, evenly spaced over X. Scores are of all.
+    covariates : data frame, mapping, array or sparse matrix
+        Those of X, as in `fit`: a model that was fitted with covariates needs them to predict.
     """
     data = report_data(
         estimator,
@@ -67,6 +70,7 @@ def write_report(
         label_names=label_names,
         held_out_trace=held_out_trace,
         max_documents=max_documents,
+        covariates=covariates,
     )
     name = f"Topics of {data['estimator']}" if title is None else str(title)
     data["title"] = name

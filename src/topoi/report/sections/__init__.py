@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from topoi.report.sections import convergence, documents, labels, scores, settings, topics
+from topoi.report.sections import convergence, covariates, documents, labels, scores, settings, topics
 from topoi.report.subject import Subject
 
 SECTIONS: dict[str, Callable[[Subject], Any]] = {
     "topics": topics.data,
     "labels": labels.data,
+    "covariates": covariates.data,
     "documents": documents.data,
     "scores": scores.data,
     "convergence": convergence.data,

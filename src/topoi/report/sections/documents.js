@@ -145,23 +145,32 @@ function moreOf(doc) {
         colouredBag(doc, 60, found)));
     }
   }
-  const sizes = doc.why.flatMap((why) => [...why.topics, ...why.words].map(([, part]) => Math.abs(part)));
+  const sizes = doc.why.flatMap((why) => [why.parts, why.topics, why.words, why.own_words, why.covariates])
+    .flatMap((list) => list.map(([, part]) => Math.abs(part)));
   const reach = Math.max(...sizes, 1e-9);
   if (doc.why.length) out.push(el("div", { class: "reasons" }, doc.why.map((why) => reason(why, reach))));
   return out;
 }
 
+const PART_NAMES = { base: "base", topics: "topics", words: "words by themselves", covariates: "covariates" };
+
+// The parts of a score, which add up to it, and what each of them is made of.
 function reason(why, reach) {
   const line = (name, part) => el("li", {}, name,
     el("span", { class: "push" }, el("span", { class: part < 0 ? "against" : "for",
       "--w": `${(50 * Math.abs(part)) / reach}%` })),
     el("span", { class: "figure" }, signed(part)));
+  const list = (title, entries, shown) => entries.length > 0 && [el("h5", {}, title),
+    el("ul", { class: "parts", "aria-label": `${title}, for and against` },
+      entries.map(([name, part]) => line(shown(name), part)))];
+  const word = (number) => own(data.words[number], "span", { class: "word" });
   return el("section", { class: "reason" },
     el("h4", {}, own(why.label), el("span", { class: "figure" }, signed(why.score))),
-    el("ul", { class: "parts", "aria-label": "Topics for and against" },
-      why.topics.map(([k, part]) => line(topicChip(k), part))),
-    el("ul", { class: "parts", "aria-label": "Words for and against" },
-      why.words.map(([word, part]) => line(own(data.words[word], "span", { class: "word" }), part))));
+    why.parts.length > 1 && el("ul", { class: "parts sum", "aria-label": "Parts of the score" },
+      why.parts.map(([name, part]) => line(el("span", { class: "word" }, PART_NAMES[name]), part))),
+    ...[list("Topics", why.topics, (k) => topicChip(k)), list("Words through topics", why.words, word),
+      list("Words by themselves", why.own_words, word),
+      list("Covariates", why.covariates, (name) => own(name, "span", { class: "word" }))].filter(Boolean).flat());
 }
 
 function lead({ n, n_chains: nChains, shown }) {
@@ -172,10 +181,17 @@ function lead({ n, n_chains: nChains, shown }) {
   if (data.models.length > 1) {
     parts.push(data.target.votes
       ? "Topics and reasons are those of the model of the two labels with the highest scores: votes have no reasons."
-      : "Topics are those of the model of the label with the highest score.");
+      : data.target.pairs ? "Topics are those of the model of the two labels with the highest scores."
+        : "Topics are those of the model of the label with the highest score.");
+  }
+  if (data.target.refitted) {
+    parts.push("Why: a score is the sum of its base, which any document has, of its topics, of its words by themselves"
+      + (data.sections.covariates ? ", and of its covariates." : ".")
+      + " The part of the topics is shown by topics, and again by the words in them.");
   }
   if (nChains > 1 && data.target.kind !== null) {
-    parts.push("Predictions are averaged over the chains, reasons are the best chain's.");
+    parts.push(data.target.refitted ? "Topics are the best chain's; those of the others are in the base."
+      : "Predictions are averaged over the chains, reasons are the best chain's.");
   }
   return parts.join(" ");
 }

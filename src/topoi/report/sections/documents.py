@@ -12,6 +12,7 @@ from topoi.chain.model import TopicModel
 from topoi.corpus import Corpus
 from topoi.corpus.target import Target
 from topoi.errors import ParameterError
+from topoi.report.beside import take_covariates
 from topoi.report.explained import reasons_of
 from topoi.report.predictions import NOT_KNOWN, Predictions
 from topoi.report.subject import Subject
@@ -58,10 +59,13 @@ def _shown(subject: Subject, corpus: Corpus) -> list[dict[str, Any]]:
             **_labels(target, found, row),
         }
         out.append(document)
-    for document, why in zip(out, reasons_of(estimator, target, some, found, rows, chosen, first), strict=True):
+    beside = take_covariates(subject.covariates, rows)
+    reasons = reasons_of(estimator, target, some, found, rows, chosen, first, beside, subject.refitted)
+    for document, why in zip(out, reasons, strict=True):
         number_of = {words.names[w]: w for w in document["words"]}
         document["why"] = [
-            {**reason, "words": [[number_of[word], part] for word, part in reason["words"]]} for reason in why
+            reason | {name: [[number_of[word], part] for word, part in reason[name]] for name in ("words", "own_words")}
+            for reason in why
         ]
     return out
 

@@ -95,15 +95,15 @@ function draw(body, { rows }) {
 }
 
 function lead({ n_left_out: leftOut }) {
-  const { names, binary, kind, votes } = data.target;
+  const { names, binary, kind, pairs } = data.target;
   const said = [];
   if (kind === "numbers") said.push("What a topic adds to a prediction, in standard deviations of the target, for a "
     + "document that is all of this topic.");
   else if (binary) said.push(`What a topic says for ${names[1]}, or, below zero, for ${names[0]}.`);
-  else if (votes) said.push("There is a model for every pair of labels, with topics of its own; shown is the model of "
+  else if (pairs) said.push("There is a model for every pair of labels, with topics of its own; shown is the model of "
     + "the chosen topic. A weight above zero speaks for the first label named.");
   else said.push("Which topics speak for a label, and which against it.");
-  if (data.models.length > 1 && !votes) {
+  if (data.models.length > 1 && !pairs) {
     said.push("Every label has a model with topics of its own; shown is the model of the chosen topic.");
   }
   if (leftOut) said.push(`${count(leftOut)} labels with weaker weights are left out.`);
