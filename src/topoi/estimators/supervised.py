@@ -215,7 +215,7 @@ class SupervisedEstimator(TopicEstimator):
 
     @property
     def refit_settings_(self) -> dict[str, float]:
-        """What was chosen for the weights that were fitted anew, of the parts that there are; empty if they were not."""
+        """What was chosen for the weights that were fitted anew, of the parts that there are; empty if none were."""
         if not self.refitted_:
             return {}
         absent = {"power": not self._head.words.size, "covariates": not self._head.covariates.size}
