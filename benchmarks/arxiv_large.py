@@ -66,7 +66,7 @@ def one_fit(n_topics: int, arguments: Any, settings: dict[str, Any]) -> dict[str
     log = Log(folder / "sweeps.json")
     model = MedLDAClassifier(
         n_topics, cost=1.6, topic_word_prior=0.01, doc_topic_prior=6.4 / n_topics, n_sweeps=settings["sweeps"],
-        n_jobs=settings["jobs"], random_state=0, callbacks=[log],
+        n_jobs=settings["jobs"], random_state=0, callbacks=[log], refit=False,
     )  # fmt: skip
     model.fit(data.X[rows], data.y[rows], checkpoint=Checkpoints(folder, every_seconds=900.0))
     memory = peak()

@@ -84,7 +84,7 @@ def one_fit(problem: str, share: float, n_topics: int, seed: int, quick: bool) -
     margin = share * X[train].sum() / len(train)
     unlabelled = np.random.default_rng(1).random(len(train)) >= FEW if few else None
     model = MedLDAClassifier(n_topics, margin=float(margin), doc_topic_prior=6.4 / n_topics, random_state=seed,
-                             n_sweeps=10 if quick else 100)  # fmt: skip
+                             n_sweeps=10 if quick else 100, refit=False)  # fmt: skip
     model.fit(X[train], y[train], unlabelled)
     scores = model.decision_function(X[validation])
     if y.ndim == 2:

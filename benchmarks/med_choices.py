@@ -65,7 +65,7 @@ def one_study(name: str, _: int, seed: int, quick: bool) -> dict[str, Any]:
 def model(n_topics: int, seed: int, quick: bool, **more: Any) -> MedLDAClassifier:
     """A classifier with the papers' settings."""
     settings = PAPERS | {"doc_topic_prior": 6.4 / n_topics, "random_state": seed, "n_jobs": 1} | more
-    return MedLDAClassifier(n_topics, **settings | ({"n_sweeps": 4} if quick else {}))
+    return MedLDAClassifier(n_topics, refit=False, **settings | ({"n_sweeps": 4} if quick else {}))
 
 
 def chains(n_topics: int, n_sweeps: int, n_chains: int, seed: int, quick: bool) -> tuple[dict[str, float], float]:

@@ -47,7 +47,7 @@ def our_curve(n_topics: int, seed: int, cap: float) -> dict[str, Any]:
         rows = slice(None, None, 50 if n_sweeps == 2 else 1)
         model = MedLDAClassifier(
             n_topics, cost=1.6, topic_word_prior=0.01, doc_topic_prior=6.4 / n_topics, n_sweeps=n_sweeps,
-            random_state=seed, n_jobs=1,
+            random_state=seed, n_jobs=1, refit=False,
         )  # fmt: skip
         with (watch := Stopwatch()):
             model.fit(data.X[rows], data.y[rows])

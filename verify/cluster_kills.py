@@ -46,7 +46,7 @@ X, Y = documents()
 def model(seed, **more):
     """An estimator whose fit takes a second."""
     return MedLDAClassifier(
-        n_topics=8, n_sweeps=SWEEPS, n_samples=2, sampler="partial", random_state=seed, **more
+        n_topics=8, n_sweeps=SWEEPS, n_samples=2, sampler="partial", random_state=seed, refit=False, **more
     )  # fmt: skip
 
 

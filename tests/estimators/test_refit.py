@@ -202,6 +202,53 @@ def test_callbacks_hear_of_models_alone(train):
     assert heard == list(range(1, 7))
 
 
+def test_a_stopped_fit_has_no_pilots(train, test):
+    """Who stops a fit does not want to wait for more: it predicts with the usual settings."""
+    heard = []
+
+    class Watcher:
+        hears_pilots = True
+
+        def __call__(self, progress):
+            heard.append(progress.n_sweeps)
+            return progress.sweep == 3
+
+    model = quick(refit=True, n_sweeps=1000, callbacks=[Watcher()]).fit(train.X, train.many)
+    assert heard == [1000] * 3
+    assert model.refitted_
+    assert model.score(test.X, test.many) > 0.8
+
+
+def test_stopped_pilots_are_not_believed(train, test):
+    """A pilot that was stopped says nothing: the model is as if there had been none."""
+
+    class Watcher:
+        hears_pilots = True
+
+        def __call__(self, progress):
+            return progress.n_sweeps < 20
+
+    usual = quick(refit=True, n_sweeps=20, callbacks=[lambda progress: progress.sweep == 20])
+    model = quick(refit=True, n_sweeps=20, callbacks=[Watcher()]).fit(train.X, train.many)
+    assert model._head.settings == usual.fit(train.X, train.many)._head.settings
+
+
+def test_pilots_are_as_long_as_the_fit_was(train):
+    """A fit that settles early, or is out of time, has shorter pilots; the time is that of both together."""
+    heard = []
+
+    class Watcher:
+        hears_pilots = True
+
+        def __call__(self, progress):
+            heard.append(progress.n_sweeps)
+
+    model = quick(refit=True, n_sweeps=100_000, max_seconds=1.0, callbacks=[Watcher()]).fit(train.X, train.many)
+    assert model.stopped_ == "time"
+    pilots = {n for n in heard if n != 100_000}
+    assert pilots == {max(round(0.2 * model.n_sweeps_), 1)}
+
+
 def test_pipeline_and_search(train, test):
     pipeline = make_pipeline(FunctionTransformer(), MedLDAClassifier(4, n_sweeps=5, random_state=0))
     search = GridSearchCV(pipeline, {"medldaclassifier__word_features": ["tfidf", None]}, cv=2).fit(train.X, train.two)

@@ -236,7 +236,8 @@ def explanation(result: Labelled) -> list[str]:
     text = " ".join(classifier.model_.word(w) for w in frequent)
     return [
         f"A held-out docstring with the words [italic]{text} …[/italic]",
-        f"is predicted to be of [green]{reason.label}[/green] (score {reason.score:+.2f}). Topics: {topics}.",
+        f"is predicted to be of [green]{reason.label}[/green]: log odds {reason.score:+.2f}, of which topics add "
+        f"{reason.parts['topics']:+.2f} and words by themselves {reason.parts['words']:+.2f}. Topics: {topics}.",
         f"Words through topics: {through}. Words by themselves: {by_themselves}.",
     ]
 

@@ -19,6 +19,7 @@ class Stop(Request):
     """
 
     number = signal.SIGTERM
+    hears_pilots = True
 
     def __init__(self) -> None:
         super().__init__()

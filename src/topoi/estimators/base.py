@@ -87,10 +87,12 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         schedule: Schedule,
         checkpoints: Checkpoints | None = None,
         name: str = "model",
+        time_share: float = 1.0,
     ) -> list[list[Run]]:
         """Run the chains of every problem: over the threads if there are several, else with threads inside.
 
-        `name` is that of their checkpoints. Callbacks are told of models alone.
+        `name` is that of their checkpoints. Callbacks are told of models alone, unless they say that they also hear
+        pilots. `time_share` is that of `max_seconds`.
         """
         asked = (self.doc_topic_prior, self.topic_word_prior, self.n_topics)
         priors = [problem.priors or resolve_priors(*asked, problem.corpus) for problem in problems]
@@ -111,11 +113,14 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         ):  # fmt: skip
             for plan in plans:
                 place.check(plan, self.sampler)
-            callbacks = [*show, *((self.callbacks or []) if name == "model" else [])]
+            told_of_all = (
+                one for one in self.callbacks or [] if name == "model" or getattr(one, "hears_pilots", False)
+            )
+            callbacks = [*show, *told_of_all]
             todo = [(model, number) for model in range(len(problems)) for number in range(self.n_chains)]
             seconds = self.max_seconds
             if seconds is not None:  # a budget of the whole fit: chains that wait for a thread share it
-                seconds = float(seconds) / -(-len(todo) // place.at_once(pool))
+                seconds = time_share * float(seconds) / -(-len(todo) // place.at_once(pool))
             rules = Rules(max_seconds=seconds, tol=self.tol)
 
             failed = threading.Event()

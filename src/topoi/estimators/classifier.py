@@ -28,7 +28,7 @@ from topoi.estimators.pilot import plan_pilots
 from topoi.estimators.problem import SupervisedProblem
 from topoi.estimators.several import OfOneModel, Several, SideBySide
 from topoi.estimators.strategies import OneVsOne, Strategy, check_strategy, strategy_for
-from topoi.estimators.supervised import SupervisedEstimator
+from topoi.estimators.supervised import SupervisedEstimator, stopped
 from topoi.estimators.unpredicted import NeverPredictedWarning
 from topoi.estimators.watch import watch_labels
 from topoi.predict.aims import LabelAim
@@ -282,10 +282,10 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             return LabelAim(whole.targets[rows], weight[rows], labels.one_of_many, labels.several)
 
         whole_aim = aim_at(slice(None))
-        pilots = plan_pilots(whole.targets)
         settings, calibration = usual_settings(bool(self.word_features)), usual_calibration(whole.targets.shape[1])
-        if pilots and not any(run.stopped in ("interrupted", "callback") for chains in runs for run in chains):
-            outcome = self._piloted(whole, pilots, share_out, aim_at, checkpoints)
+        pilots = [] if stopped(runs) else plan_pilots(whole.targets)
+        n_sweeps = min(run.n_sweeps for chains in runs for run in chains)
+        if (outcome := self._piloted(whole, pilots, share_out, aim_at, n_sweeps, checkpoints)) is not None:
             assert isinstance(outcome.aim, LabelAim)
             settings, calibration = outcome.settings, outcome.aim.calibration(outcome.scores)
         head, scores = self._fitted_head(whole, problems, runs, whole_aim, settings)

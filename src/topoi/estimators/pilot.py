@@ -73,9 +73,9 @@ def _pilot(set_aside: NDArray[np.int64], n_documents: int) -> Pilot:
     return Pilot(rest[np.arange(n) * len(rest) // n], set_aside)
 
 
-def pilot_schedule(whole: Schedule, n_pilots: int) -> Schedule:
-    """That of a fit, shortened."""
+def pilot_schedule(whole: Schedule, n_done: int, n_pilots: int) -> Schedule:
+    """That of a fit, shortened; `n_done` of its sweeps were done, if it was out of time or settled early."""
     share = SWEEPS if n_pilots == 1 else SWEEPS_OF_FEW
-    n_sweeps = max(round(share * whole.n_sweeps), 1)
+    n_sweeps = max(round(share * n_done), 1)
     burn_in = None if whole.burn_in is None else min(round(share * whole.burn_in), n_sweeps - 1)
     return Schedule(n_sweeps, whole.n_samples, burn_in)

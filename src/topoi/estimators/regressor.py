@@ -27,7 +27,7 @@ from topoi.estimators.covariates import Covariates
 from topoi.estimators.learned import learned_with_weights
 from topoi.estimators.pilot import SET_ASIDE, plan_pilots
 from topoi.estimators.problem import SupervisedProblem, model_seed
-from topoi.estimators.supervised import SupervisedEstimator
+from topoi.estimators.supervised import SupervisedEstimator, stopped
 from topoi.estimators.watch import watch_targets
 from topoi.predict.aims import NumberAim
 from topoi.predict.intervals import N_DRAWS, Noise, Unseen, held_out_noise, measure_noise, spaced
@@ -217,10 +217,11 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         def aim_at(rows: Any) -> NumberAim:
             return NumberAim(problem.targets[rows], problem.weight[rows])
 
-        pilots = plan_pilots(problem.targets, float(self.held_out) or SET_ASIDE)
         settings, fold_in = usual_settings(bool(self.word_features)), self._fold_in(problem.seed)
-        if pilots and not any(run.stopped in ("interrupted", "callback") for run in runs):
-            outcome = self._piloted(problem, pilots, lambda own: [own], aim_at, checkpoints)
+        pilots = [] if stopped([runs]) else plan_pilots(problem.targets, float(self.held_out) or SET_ASIDE)
+        n_sweeps = min(run.n_sweeps for run in runs)
+        outcome = self._piloted(problem, pilots, lambda own: [own], aim_at, n_sweeps, checkpoints)
+        if outcome is not None:
             settings = outcome.settings
             ends = np.cumsum([len(new.targets) for new in outcome.unseen])[:-1]
             each = zip(outcome.chains, outcome.unseen, np.split(outcome.scores, ends), strict=True)

@@ -35,6 +35,13 @@ from topoi.predict.word_features import bag_of_words
 
 #: The number of the model that the first pilot stands for, where seeds are made: no fit has as many.
 PILOT = 2**31
+#: Share of `max_seconds` that pilots have.
+PILOTS_TIME = 0.25
+
+
+def stopped(runs: list[list[Run]]) -> bool:
+    """Whether somebody has stopped a chain, who does not want to wait for more."""
+    return any(run.stopped in ("interrupted", "callback") for chains in runs for run in chains)
 
 
 @dataclass(frozen=True)
@@ -92,15 +99,12 @@ class SupervisedEstimator(TopicEstimator):
             n_gibbs=self.n_gibbs, part=int(self.part), columns=columns,
         )  # fmt: skip
 
-    def _learn(
-        self, problems: list[SupervisedProblem], checkpoints: Checkpoints | None = None, n_pilots: int = 0
-    ) -> list[list[Run]]:
-        """Run the chains of a model for every problem; those of pilots are shorter."""
+    def _learn(self, problems: list[SupervisedProblem], checkpoints: Checkpoints | None = None) -> list[list[Run]]:
+        """Run the chains of a model for every problem."""
         for problem in problems:
             problem.check_limits()
-        if n_pilots:
-            return self._run(problems, pilot_schedule(self._schedule, n_pilots), checkpoints, "pilot")
-        return self._run(problems, self._schedule, checkpoints)
+        share = 1.0 - PILOTS_TIME if self.refit else 1.0
+        return self._run(problems, self._schedule, checkpoints, time_share=share)
 
     def _learn_covariates(self, given: Any, n_documents: int) -> tuple[Covariates | None, sparse.csr_array | None]:
         """What the covariates of a fit are, and their columns; nothing where there are none."""
@@ -151,16 +155,24 @@ class SupervisedEstimator(TopicEstimator):
 
     def _piloted(
         self, whole: SupervisedProblem, pilots: list[Pilot],
-        share_out: Callable[[SupervisedProblem], list[SupervisedProblem]], aim_at: Callable[[Any], Aim],
+        share_out: Callable[[SupervisedProblem], list[SupervisedProblem]], aim_at: Callable[[Any], Aim], n_sweeps: int,
         checkpoints: Checkpoints | None,
-    ) -> Outcome:  # fmt: skip
-        """The settings that are best for the documents that pilots set aside, and the scores of these."""
+    ) -> Outcome | None:  # fmt: skip
+        """The settings that are best for the documents that pilots set aside, and the scores of these.
+
+        `n_sweeps` are those that the model has had. None if the pilots were stopped, or there are too few documents.
+        """
+        if not pilots:
+            return None
         parts = [
             replace(whole.take(pilot.learned), seed=model_seed(whole.seed, PILOT + number), rows=None, watch=None)
             for number, pilot in enumerate(pilots)
         ]
         problems = [share_out(part) for part in parts]
-        runs = self._learn([problem for own in problems for problem in own], checkpoints, len(pilots))
+        schedule = pilot_schedule(self._schedule, n_sweeps, len(pilots))
+        runs = self._run([problem for own in problems for problem in own], schedule, checkpoints, "pilot", PILOTS_TIME)
+        if stopped(runs):
+            return None
         trials, chains, unseen = [], [], []
         with self._pool() as pool:
             for pilot, part, own in zip(pilots, parts, problems, strict=True):
@@ -203,7 +215,7 @@ class SupervisedEstimator(TopicEstimator):
 
     @property
     def refit_settings_(self) -> dict[str, float]:
-        """What was chosen for the weights that were fitted anew, of the parts that there are; else empty."""
+        """What was chosen for the weights that were fitted anew, of the parts that there are; empty if none were."""
         if not self.refitted_:
             return {}
         absent = {"power": not self._head.words.size, "covariates": not self._head.covariates.size}
