@@ -302,7 +302,7 @@ def test_covariates_and_the_parts_of_a_score(visit, train, test, tmp_path, viewp
     page.locator(".doc summary").first.click()
     first = page.locator(".doc .reason").first
     titles = ["Topics", "Words through topics", "Words by themselves", "Covariates"]
-    assert first.locator("h5").all_inner_texts() == titles
+    sync_api.expect(first.locator("h5")).to_have_text(titles)  # waits: the card is filled after the click
     lines = [line.replace("−", "-").split("\n") for line in first.locator(".sum li").all_inner_texts()]
     assert [line[0] for line in lines] == ["base", "topics", "words by themselves", "covariates"]
     score = float(first.locator("h4 .figure").inner_text().replace("−", "-"))
