@@ -86,7 +86,10 @@ def statements(source: str) -> list[str]:
     Without comments, layout and docstrings, which change nothing that runs. Of a module that names are imported from
     only its own name counts, not the packages that it lies in: they change when it moves.
     """
-    tree = ast.parse(source)
+    try:
+        tree = ast.parse(source)
+    except SystemError:  # CPython 3.11 may count its depth wrongly if garbage is collected meanwhile: its bug 106905
+        tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             node.module = node.module and node.module.split(".")[-1]

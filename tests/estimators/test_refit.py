@@ -228,7 +228,7 @@ def test_stopped_pilots_are_not_believed(train, test):
         def __call__(self, progress):
             return progress.n_sweeps < 20
 
-    usual = quick(refit=True, n_sweeps=20, callbacks=[lambda progress: progress.sweep == 20])
+    usual = quick(refit=True, n_sweeps=20, callbacks=[lambda progress: progress.sweep == 19])
     model = quick(refit=True, n_sweeps=20, callbacks=[Watcher()]).fit(train.X, train.many)
     assert model._head.settings == usual.fit(train.X, train.many)._head.settings
 

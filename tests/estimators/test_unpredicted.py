@@ -23,7 +23,7 @@ def never(labels, **settings):
     """The warnings of a fit."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = MedLDAClassifier(6, n_sweeps=40, random_state=0, **settings).fit(X, labels)
+        model = MedLDAClassifier(6, n_sweeps=40, random_state=0, **{"refit": False, **settings}).fit(X, labels)
     return model, [w for w in caught if issubclass(w.category, NeverPredictedWarning)]
 
 
@@ -36,6 +36,21 @@ def test_a_rare_class_of_two():
         warning.message
     )
     assert (model.predict(X) == "often").all()  # it is true
+
+
+def test_a_rare_class_with_words_of_its_own():
+    """Words by themselves tell what a few topics do not."""
+    model, found = never(y, refit=True)
+    assert not found
+    assert (model.predict(X) == 1).any()
+
+
+def test_of_the_refit():
+    """Labels that no word tells are never predicted by the refit, which says so."""
+    blind = (np.arange(N) % 50 == 0).astype(int)
+    model, (warning,) = never(blind, refit=True)
+    assert warning.message.classes == [1]
+    assert (model.predict(X) == 0).all()
 
 
 @pytest.mark.parametrize("settings", [{"class_weight": "balanced"}, {"loss": "logistic"}])
@@ -92,7 +107,7 @@ def test_command_line(tmp_path):
         row["tags"] = "fruit;metal" if number % 2 else "fruit"
         row["subject"] = "rare" if number == 3 else "common"
     write_csv(tmp_path / "posts.csv", rows)
-    options = ("--text", "body", "--topics", 3, "--sweeps", 10, "--jobs", 1)
+    options = ("--text", "body", "--topics", 3, "--sweeps", 10, "--jobs", 1, "--no-refit")
     result = call("fit", tmp_path / "posts.csv", *options, "--label", "subject", "-o", tmp_path / "a")
     assert result.exit_code == 0
     assert "predicted to be 'rare' (which 1 have)" in result.stderr

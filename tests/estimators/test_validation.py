@@ -208,7 +208,7 @@ def test_what_cannot_be_watched(train, test):
     named, others = Corpus.from_counts(train.X, WORDS), Corpus.from_counts(test.X, WORDS[::-1])
     with pytest.raises(CorpusError, match="column 0"):
         quick_lda().fit(named, validation=others)
-    with pytest.raises(ParameterError, match=r"validation: must be a pair \(X, y\)"):
+    with pytest.raises(ParameterError, match=r"validation: must be \(X, y\)"):
         quick().fit(train.X, train.two, validation=test.X)
     with pytest.raises(ParameterError, match="label 7, which the model does not know"):
         quick().fit(train.X, train.many, validation=(test.X, np.full(30, 7)))
@@ -237,8 +237,8 @@ def test_saved_shown_and_drawn(train, test, tmp_path):
     ("options", "measure", "headline"),
     [
         ((), "perplexity", "perplexity"),
-        (("--label", "subject"), "accuracy", "accuracy"),
-        (("--target", "stars"), "r2", "r2"),
+        (("--label", "subject", "--no-refit"), "accuracy", "accuracy"),
+        (("--target", "stars", "--no-refit"), "r2", "r2"),
     ],
 )
 def test_command_line(options, measure, headline, tmp_path):
@@ -264,7 +264,8 @@ def test_labels_that_cannot_be_learned_are_not_watched():
     y = np.array(["a", "b", "a", "c"] * 2)
     data = Dataset(Corpus.from_counts(np.eye(8, dtype=int)), y)
     train = data.take([0, 1])
-    documents, labels = to_watch(data.target, data, train, np.arange(2, 8))
+    documents, labels, covariates = to_watch(data.target, data, train, np.arange(2, 8))
+    assert covariates is None
     assert labels.tolist() == ["a", "a", "b", "a"]
     assert documents.words.tolist() == [2, 4, 5, 6]
     assert to_watch(data.target, data, train, np.array([3, 7])) is None

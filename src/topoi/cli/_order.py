@@ -77,7 +77,7 @@ def read_order(folder: Path) -> Order:
                 raise ValueError(f"reading: {name} cannot be {value!r}")
         hints = get_type_hints(Settings)
         for field in fields(Settings):
-            value = settings[field.name]
+            value = settings.setdefault(field.name, field.default)  # one that is newer than the note
             if not isinstance(value, hints[field.name]) or (isinstance(value, bool) and field.name != "refit"):
                 raise ValueError(f"settings: {field.name} cannot be {value!r}")
         check_believed({parameter: settings[option] for option, parameter in PARAMETERS.items()})

@@ -470,7 +470,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         """Calibrated log odds (documents, tasks) of the head."""
         return self._calibration.log_odds(self._head_scores(X, covariates))
 
-    def _scores(self, X: Any, covariates: Any) -> list[NDArray[np.float64]]:
+    def _scores(self, X: Any, covariates: Any = None) -> list[NDArray[np.float64]]:
         """Scores (samples, documents, tasks) of every model."""
         corpus = self.as_corpus(X)
         columns = self._columns(covariates, corpus.n_documents)

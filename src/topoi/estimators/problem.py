@@ -87,13 +87,13 @@ class SupervisedProblem(Problem):
 
     def supervision(self, n_topics: int) -> Supervision:
         """The supervised half of the state of a chain, with the targets as they are and weights 0."""
-        design = None
-        if self.columns is not None:
-            found = self.columns.tocsc()
-            start, rows = found.indptr.astype(np.int64), found.indices.astype(np.int32)
-            design = Design(start, rows, found.data.astype(np.float32), found.shape[0])
-        settings = (self.nu, self.n_gibbs, self.part, design, self.nu)
-        return new_supervision(self.response, self.targets, n_topics, self.weight, *settings)
+        given = (self.response, self.targets, n_topics, self.weight, self.nu, self.n_gibbs, self.part)
+        if self.columns is None:
+            return new_supervision(*given)
+        found = self.columns.tocsc()
+        start, rows = found.indptr.astype(np.int64), found.indices.astype(np.int32)
+        design = Design(start, rows, found.data.astype(np.float32), found.shape[0])
+        return new_supervision(*given, columns=design, columns_nu=self.nu)
 
 
 def model_seed(seed: int, model: int) -> int:

@@ -328,7 +328,9 @@ class SupervisedEstimator(TopicEstimator):
             if {name: (array.dtype, array.shape) for name, array in chain.beside.items()} != expected or not all(
                 np.isfinite(array).all() for array in chain.beside.values()
             ):
-                raise ModelError(f"a chain must hold {expected} beside its weights, finite, and nothing else")
+                raise ModelError(
+                    f"a chain must hold the parameters of its loss and of covariates, {expected}, all finite"
+                )
         shape = (self._n_tasks, self.model_.n_topics)
         if self.topic_weights_.shape != shape or self.topic_weights_std_.shape != shape:
             raise ModelError(f"topic_weights_ must be of shape {shape}")

@@ -45,7 +45,8 @@ def settle_without_own(
     begin = doc_ptr[first]
     for d in range(first, last):
         m = -1
-        scale[:] = n_k
+        for k in range(width):
+            scale[k] = n_k[k]
         for i in range(doc_ptr[d], doc_ptr[d + 1]):
             if i == doc_ptr[d] or words[i] != words[i - 1]:
                 m += 1

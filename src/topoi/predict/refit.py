@@ -145,6 +145,8 @@ class Head:
             array = getattr(self, name)
             if array.shape != shape or not np.isfinite(array).all():
                 raise ModelError(f"the weights of {name} must be {shape}, and finite")
+        if (self.idf <= 0).any():
+            raise ModelError("the idf of a word must be positive")
         if not 0 <= self.settings.power <= 10:
             raise ModelError(f"the power of the idf cannot be {self.settings.power!r}")
 
@@ -215,8 +217,9 @@ def choose_settings(trials: list[Trial], aim: Aim, seed: int, pool: Pool) -> tup
     settings = best(replace(settings, strength=value) for value in around(STRENGTHS, settings.strength))
     if has_words:
         settings = best(replace(settings, topics=value) for value in around(TOPIC_SCALES, settings.topics))
-    stronger = [replace(settings, strength=value) for value in STRENGTHS if value >= settings.strength]
-    settings = [candidate for candidate in stronger[:3] if loss(candidate) <= (1 + ALIKE) * loss(settings)][-1]
+    if aim.one_sided:
+        stronger = [replace(settings, strength=value) for value in STRENGTHS if value >= settings.strength]
+        settings = [candidate for candidate in stronger[:3] if loss(candidate) <= (1 + ALIKE) * loss(settings)][-1]
     return settings, scores(settings, np.arange(aim.targets.shape[1]), ALL, FINAL_PASSES)
 
 

@@ -15,7 +15,7 @@ from support.geweke import state_of as geweke_state
 from support.tilted_checks import COMPILED, NEVER, dense_shares, interpreted_core
 from support.variants import slow_but
 from topoi._machine.pool import Pool
-from topoi.chain.responses import RESPONSES, counts, ordinal
+from topoi.chain.responses import RESPONSES, negative_binomial, ordinal
 from topoi.chain.responses.supervision import new_supervision
 from topoi.chain.samplers import SAMPLERS
 
@@ -40,9 +40,10 @@ def log_normal(x, spread):
 
 def of_counts(response, y, f, weight):
     """log p(r, b | y, f) on a grid of (log r, b), from SciPy's negative binomial distribution."""
-    log_r, b = np.meshgrid(np.linspace(np.log(counts.LOWEST_R), 6, 311), np.linspace(-3.5, 4, 281), indexing="ij")
+    logs = np.linspace(np.log(negative_binomial.LOWEST_R), 6, 311)
+    log_r, b = np.meshgrid(logs, np.linspace(-3.5, 4, 281), indexing="ij")
     r = np.exp(log_r)
-    total = log_r - counts.DISPERSION_RATE * r + log_normal(b, counts.LEVEL_SPREAD)
+    total = log_r - negative_binomial.DISPERSION_RATE * r + log_normal(b, negative_binomial.LEVEL_SPREAD)
     for target, score, w in zip(y, f, weight, strict=True):
         if not np.isnan(target):
             mean = np.exp(score + b)
@@ -102,13 +103,13 @@ def test_parameters_follow_their_conditional(name, cost):
 
 
 OWN_MUTANTS = {
-    "r without the Jacobian of its logarithm": ("counts", "counts", "... - DISPERSION_RATE * r + log_r",
+    "r without the Jacobian of its logarithm": ("counts", "negative_binomial", "... - DISPERSION_RATE * r + log_r",
                                                 "... - DISPERSION_RATE * r"),
-    "prior of r forgotten": ("counts", "counts", "... - DISPERSION_RATE * r + log_r", "... + log_r"),
-    "gamma functions forgotten": ("counts", "counts", "math.lgamma(target + r) - lgamma_r - target * ...",
+    "prior of r forgotten": ("counts", "negative_binomial", "... - DISPERSION_RATE * r + log_r", "... + log_r"),
+    "gamma functions forgotten": ("counts", "negative_binomial", "math.lgamma(target + r) - lgamma_r - target * ...",
                                   "-target * softplus(-t)"),
-    "weights forgotten": ("counts", "counts", "c = cost * np.float64(weight[d])", "c = cost"),
-    "level at the old dispersion only": ("counts", "counts", "t = np.float64(f[d]) + level - log_r",
+    "weights forgotten": ("counts", "negative_binomial", "c = cost * np.float64(weight[d])", "c = cost"),
+    "level at the old dispersion only": ("counts", "negative_binomial", "t = np.float64(f[d]) + level - log_r",
                                          "t = np.float64(f[d]) + level"),
     "next level forgotten": ("ordinal", "ordinal", "y[d] == level or y[d] == level + 1", "y[d] == level"),
     "precision for its root": ("ordinal", "ordinal", "root, score = math.sqrt(c), np.float64(f[d])",
@@ -142,8 +143,8 @@ N_TASKS = {"counts": 2, "ordinal": 1, "softmax": 3}
 @pytest.fixture(autouse=True)
 def tighter_priors(monkeypatch):
     """So that targets drawn from the prior are not all alike, and chains of few documents move."""
-    monkeypatch.setattr(counts, "LEVEL_SPREAD", 0.7)
-    monkeypatch.setattr(counts, "DISPERSION_RATE", 0.5)
+    monkeypatch.setattr(negative_binomial, "LEVEL_SPREAD", 0.7)
+    monkeypatch.setattr(negative_binomial, "DISPERSION_RATE", 0.5)
     monkeypatch.setattr(ordinal, "CUT_SPREAD", 1.5)
 
 

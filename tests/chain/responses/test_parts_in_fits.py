@@ -23,7 +23,7 @@ from topoi.chain.responses import RESPONSES
 from topoi.estimators import saved
 
 DATA = Documents(220, seed=3)
-QUICK = {"n_topics": 6, "n_sweeps": 12, "n_samples": 3, "sampler": "partial", "random_state": 0}
+QUICK = {"n_topics": 6, "n_sweeps": 12, "n_samples": 3, "sampler": "partial", "random_state": 0, "refit": False}
 ENGINES = [None, "blocks"]
 
 

@@ -441,14 +441,14 @@ MUTANTS = {
     "squared: weight forgotten": (
         response("squared"), f"{R}.squared", "self.cost * weight[rows]", "self.cost * (weight[rows] > 0)"),
     "counts: κ of the shifted score": (
-        response("counts"), f"{R}.counts", "0.5 * c * (target - r) - w * offset", "0.5 * c * (target - r)"),
+        response("counts"), f"{R}.negative_binomial", "0.5 * c * (target - r) - w * offset", "0.5 * c * (target - r)"),
     "counts: shape without the dispersion": (
-        response("counts"), f"{R}.counts", "polya_gamma(stream, c * (target + r), ...)",
+        response("counts"), f"{R}.negative_binomial", "polya_gamma(stream, c * (target + r), ...)",
         "polya_gamma(stream, c * target + 1.0, ...)"),
     "counts: tilt without the level": (
-        response("counts"), f"{R}.counts", "np.float64(f[d, task]) + offset", "np.float64(f[d, task])"),
+        response("counts"), f"{R}.negative_binomial", "np.float64(f[d, task]) + offset", "np.float64(f[d, task])"),
     "counts: dispersion for its logarithm": (
-        response("counts"), f"{R}.counts", "own[task, 1] - math.log(r)", "own[task, 1] - r"),
+        response("counts"), f"{R}.negative_binomial", "own[task, 1] - math.log(r)", "own[task, 1] - r"),
     "ordinal: precision for its root": (
         response("ordinal"), f"{R}.ordinal", "root * truncated_normal(...)", "c * truncated_normal(...)"),
     "ordinal: utility without the score": (response("ordinal"), f"{R}.ordinal", "c * score + ...", "..."),
