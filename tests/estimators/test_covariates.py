@@ -174,9 +174,10 @@ def test_a_constant_column_has_no_effect(train):
     with pytest.warns(UserWarning, match="the column '(year|place)' is constant") as told:
         learned, columns = learn_covariates(frame, N)
     assert len(told) == 2
-    numbers = columns.toarray()
+    numbers = learned.standard(frame, N).toarray()
     np.testing.assert_array_equal(numbers[:, learned.columns.index("year")], 0)
     np.testing.assert_array_equal(numbers[:, learned.columns.index("place=here")], 0)
+    assert columns.shape == (N, 3)  # a price, and two ways in which three brands differ
 
 
 def test_new_documents_need_them(fitted, train, test):
@@ -193,5 +194,21 @@ def test_new_documents_need_them(fitted, train, test):
 def test_columns_are_standardised(train):
     learned, columns = learn_covariates(train.frame, N)
     assert learned.columns == ["price", "brand=acme", "brand=bolt", "brand=core"]
-    np.testing.assert_allclose(columns.toarray().mean(0), 0, atol=1e-6)
-    np.testing.assert_allclose(columns.toarray().std(0), 1, atol=1e-5)
+    standard = learned.standard(train.frame, N).toarray()
+    np.testing.assert_allclose(standard.mean(0), 0, atol=1e-6)
+    np.testing.assert_allclose(standard.std(0), 1, atol=1e-5)
+    # Those that weights are learned for are uncorrelated, and say the same.
+    np.testing.assert_allclose(columns.toarray().T @ columns.toarray() / N, np.eye(3), atol=1e-4)
+    weights = np.array([1.0, -2.0, 0.5])
+    np.testing.assert_allclose(columns @ weights, standard @ learned.back(weights), atol=1e-4)
+
+
+def test_two_categories_share_their_effect(train):
+    """Their columns say the same, so that neither can have the effect alone."""
+    frame = train.frame.assign(brand=np.where(train.frame["brand"] == "bolt", "bolt", "acme"))
+    model = quick_regressor(n_sweeps=40, n_samples=10).fit(train.X, train.y, covariates=frame)
+    found = pd.DataFrame(model.effects()).set_index("covariate")
+    assert found.loc["brand=acme", "mean"] == pytest.approx(-found.loc["brand=bolt", "mean"])
+    share = (frame["brand"] == "bolt").mean()
+    true = 2 * np.sqrt(share * (1 - share)) / train.y.std()  # of one standard deviation of the indicator
+    assert 2 * found.loc["brand=bolt", "mean"] == pytest.approx(true, rel=0.15)

@@ -28,26 +28,47 @@ class Covariates:
     """The columns of the training documents: `names` of what was given, and what each becomes.
 
     `categories` has the values of a column of categories, as texts, and none for a column of numbers. `centre` and
-    `scale` are of the columns of the score, in order.
+    `scale` are those of their standard form. `basis` (columns, r) turns that into uncorrelated columns, which weights
+    are learned for: of columns that say the same, as the two of two categories, a chain could move none by itself. A
+    sparse matrix has no basis: its columns are taken as they are.
     """
 
     names: list[str]
     categories: list[NDArray[Any]]
     centre: NDArray[np.float64]
     scale: NDArray[np.float64]
+    basis: NDArray[np.float64]
     is_sparse: bool
+
+    def encode(self, given: Any, n_documents: int) -> sparse.csr_array:
+        """The columns (documents, r) of the score of documents."""
+        return self.uncorrelated(self.standard(given, n_documents))
+
+    def uncorrelated(self, standard: sparse.csr_array) -> sparse.csr_array:
+        """The columns of the score, from the standard form."""
+        return standard if self.is_sparse else sparse.csr_array((standard @ self.basis).astype(np.float32))
+
+    def back(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """Weights (…, columns) of the standard form, from those of the columns of the score (…, r)."""
+        # einsum adds in one order wherever an array lies in memory: a model that was saved gives the same bits.
+        return weights if self.is_sparse else np.asarray(np.einsum("...r,jr->...j", weights, self.basis))
+
+    @property
+    def n_columns(self) -> int:
+        """Number r of the columns of the score."""
+        return len(self.names) if self.is_sparse else int(self.basis.shape[1])
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns of the score: "price", or "brand=acme" for a category."""
+        """Names of the columns of the standard form: "price", or "brand=acme" for a category."""
         return [
             column
             for name, values in zip(self.names, self.categories, strict=True)
             for column in ([f"{name}={value}" for value in values] if len(values) else [name])
         ]
 
-    def encode(self, given: Any, n_documents: int) -> sparse.csr_array:
-        """Columns (documents, …) of documents; a category that is new has no effect, and is told in a warning."""
+    def standard(self, given: Any, n_documents: int) -> sparse.csr_array:
+        """The standard form of documents; a category that is new has no effect, and is told in a warning."""
         if given is None:
             raise ParameterError(
                 "covariates", f"are needed: the model was fitted with {', '.join(self.names[:5])}. Give them here too"
@@ -76,6 +97,9 @@ class Covariates:
             raise ModelError("covariates must have a centre and a scale for each column")
         if not (np.isfinite(self.centre).all() and np.isfinite(self.scale).all() and (self.scale > 0).all()):
             raise ModelError("covariates must have finite centres and positive scales")
+        rows = 0 if self.is_sparse else n
+        if self.basis.ndim != 2 or len(self.basis) != rows or not np.isfinite(self.basis).all():
+            raise ModelError(f"the basis of covariates must have {rows} rows of finite numbers")
 
 
 def learn_covariates(given: Any, n_documents: int) -> tuple[Covariates, sparse.csr_array]:
@@ -86,7 +110,7 @@ def learn_covariates(given: Any, n_documents: int) -> tuple[Covariates, sparse.c
         scale = np.where(scale > 0, scale, 1.0)
         names = [f"x{j}" for j in range(matrix.shape[1])]
         none: list[NDArray[Any]] = [np.array([], str) for _ in names]
-        return Covariates(names, none, np.zeros(len(names)), scale, True), _scaled(matrix, scale)
+        return Covariates(names, none, np.zeros(len(names)), scale, np.empty((0, 0)), True), _scaled(matrix, scale)
     columns = _columns(given, n_documents)
     categories: list[NDArray[Any]] = []
     blocks = []
@@ -111,8 +135,12 @@ def learn_covariates(given: Any, n_documents: int) -> tuple[Covariates, sparse.c
     dense = np.column_stack(blocks)
     centre, scale = dense.mean(0), dense.std(0)
     scale = np.where(scale > 1e-12 * np.abs(centre), scale, 1.0)
-    learned = Covariates(list(columns), categories, centre, scale, False)
-    return learned, sparse.csr_array(((dense - centre) / scale).astype(np.float32))
+    standard = (dense - centre) / scale
+    variance, directions = np.linalg.eigh(standard.T @ standard / max(n_documents, 1))
+    there = variance > 1e-9 * max(float(variance.max(initial=0.0)), 1.0)  # a constant column is in no direction
+    basis = directions[:, there] / np.sqrt(variance[there])
+    learned = Covariates(list(columns), categories, centre, scale, basis, False)
+    return learned, learned.uncorrelated(sparse.csr_array(standard.astype(np.float32)))
 
 
 def _columns(given: Any, n_documents: int) -> dict[str, NDArray[Any]]:

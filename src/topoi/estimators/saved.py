@@ -56,6 +56,7 @@ PARTS = known(
                 "categories": list_of(array_of()),
                 "centre": array_of("float64"),
                 "scale": array_of("float64"),
+                "basis": array_of("float64"),
                 "is_sparse": FLAG,
             },
         ),

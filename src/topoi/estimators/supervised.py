@@ -28,7 +28,7 @@ from topoi.estimators.problem import SupervisedProblem, model_seed
 from topoi.estimators.saved import Savable
 from topoi.predict.effects import Effect, effects
 from topoi.predict.label_free import label_free_shares
-from topoi.predict.reasons import Reason, Shown, head_reasons, reasons
+from topoi.predict.reasons import Beside, Reason, Shown, head_reasons, reasons
 from topoi.predict.refit import Aim, Head, ScoreParts, Settings, Trial, choose_settings, fit_head, parts_of
 from topoi.predict.scores import Chain, sample_own, sample_scores
 from topoi.predict.word_features import bag_of_words
@@ -251,7 +251,7 @@ class SupervisedEstimator(TopicEstimator):
         if "_covariates" not in vars(self):
             raise ParameterError("covariates", "were not given to fit: there are no effects")
         models = [(one.posterior_, one.response_.unit) for one in self.estimators_]
-        return effects(models, self._covariates.columns, self.target_.names, level)
+        return effects(models, self._covariates.back, self._covariates.columns, self.target_.names, level)
 
     @property
     def weight_samples_(self) -> list[NDArray[np.float32]]:
@@ -299,8 +299,12 @@ class SupervisedEstimator(TopicEstimator):
                     shown.append(Shown(model, first, chain, column))
                 chain, column = chain + 1, column + model.n_topics
             first += one.model_.n_topics
-        names = self._covariates.columns if "_covariates" in vars(self) else []
-        return head_reasons(self._head, slope, base, labels, corpus, parts, thetas, shown, names, n_topics, n_words)
+        beside = None
+        if "_covariates" in vars(self):
+            known = self._covariates
+            standard = known.standard(covariates, corpus.n_documents)
+            beside = Beside(known.columns, standard, known.back(self._head.covariates.T).T)
+        return head_reasons(self._head, slope, base, labels, corpus, parts, thetas, shown, beside, n_topics, n_words)
 
     @property
     def _n_tasks(self) -> int:
@@ -339,7 +343,7 @@ class SupervisedEstimator(TopicEstimator):
     def _n_columns(self) -> int:
         """Columns of the covariates."""
         known = vars(self).get("_covariates")
-        return 0 if known is None else len(known.columns)
+        return 0 if known is None else int(known.n_columns)
 
     def _check_head(self, n_topics: int, n_tasks: int) -> None:
         """Raise unless the head fits the chains, which have so many topics together."""

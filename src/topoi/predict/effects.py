@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,14 +22,22 @@ class Effect(NamedTuple):
     high: float
 
 
-def effects(models: list[tuple[list[Chain], float]], names: list[str], labels: list[Any], level: float) -> list[Effect]:
+def effects(
+    models: list[tuple[list[Chain], float]], back: Callable[[Any], Any], names: list[str], labels: list[Any],
+    level: float,
+) -> list[Effect]:  # fmt: skip
     """The effect of every covariate on every label, from the chains of models with the units of their scores.
+
+    `back` makes weights of the covariates from those of the columns that the chains have learned with.
 
     Samples are few, so the bounds are those of a Student distribution with their mean and standard deviation.
     """
     if not 0 < level < 1:
         raise ParameterError("level", f"must be a number between 0 and 1, not {level!r}")
-    draws = [np.concatenate([chain.beside["columns"] for chain in chains]) / unit for chains, unit in models]
+    draws = [
+        back(np.concatenate([chain.beside["columns"] for chain in chains]).astype(float)) / unit
+        for chains, unit in models
+    ]
     n = min(map(len, draws))
     together = np.concatenate([part[:n] for part in draws], axis=1)  # (samples, tasks, covariates)
     mean = together.mean(0)

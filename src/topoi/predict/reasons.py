@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from topoi._machine.pool import Pool
 from topoi.chain.model import TopicModel
@@ -110,15 +111,25 @@ class Shown:
     column: int
 
 
+@dataclass(frozen=True)
+class Beside:
+    """Covariates as they are shown: their names, their standard form in the documents, and weights (names, tasks)."""
+
+    names: list[str]
+    standard: sparse.csr_array
+    weights: NDArray[np.float64]
+
+
 def head_reasons(
     head: Head, slope: NDArray[Any], base: NDArray[Any], labels: list[Any], corpus: Corpus, parts: ScoreParts,
-    thetas: list[NDArray[Any]], shown: list[Shown], covariates: list[str], n_topics: int, n_words: int,
+    thetas: list[NDArray[Any]], shown: list[Shown], beside: Beside | None, n_topics: int, n_words: int,
 ) -> list[list[Reason]]:  # fmt: skip
     """For every document and label, why it scores slope · f + base as the head has it."""
     own = tf_idf(parts.bag, head.idf, head.settings.power) if head.words.size else parts.bag
     top = [one.model.top_words(6) for one in shown]
     columns = [slice(one.column, one.column + one.model.n_topics) for one in shown]
     visible = np.zeros(parts.roots.shape[1], bool)
+    names = [] if beside is None else beside.names
     for column in columns:
         visible[column] = True
     out = []
@@ -127,7 +138,7 @@ def head_reasons(
         shares = [through_topics(one.model, words, counts, thetas[one.chain][d]) for one in shown]
         row = slice(own.indptr[d], own.indptr[d + 1])
         own_words, values = own.indices[row], own.data[row].astype(np.float64)
-        known = parts.covariates[[d]].toarray()[0].astype(np.float64)
+        known = np.zeros(0) if beside is None else beside.standard[[d]].toarray()[0].astype(np.float64)
         document = []
         for task, label in enumerate(labels):
             of_topics = slope[task] * parts.roots[d].astype(np.float64) * head.topics[:, task]
@@ -139,7 +150,7 @@ def head_reasons(
                 of_words += share @ of_topics[column]
             listed.sort(key=lambda entry: -abs(entry[1]))
             by_themselves = slope[task] * values * head.words[own_words, task] if head.words.size else np.zeros(0)
-            of_covariates = slope[task] * known * head.covariates[:, task]
+            of_covariates = known if beside is None else slope[task] * known * beside.weights[:, task]
             total = {
                 "base": float(base[task] + slope[task] * head.constant[task]) + hidden,
                 "topics": float(of_topics[visible].sum()),
@@ -154,7 +165,7 @@ def head_reasons(
                     listed[:n_topics],
                     [(name(words[j]), float(of_words[j])) for j in strongest(of_words, n_words)],
                     [(name(own_words[j]), float(by_themselves[j])) for j in strongest(by_themselves, n_words)],
-                    [(covariates[j], float(of_covariates[j])) for j in strongest(of_covariates, n_words)],
+                    [(names[j], float(of_covariates[j])) for j in strongest(of_covariates, n_words)],
                     total,
                 )
             )
