@@ -264,7 +264,7 @@ def test_parameters_are_checked(name, value, train):
 
 def test_pilots_set_aside_the_last_of_every_label():
     targets = np.where(np.arange(10_000)[:, None] < [1000, 9000], 1.0, -1.0)
-    (pilot,) = plan_pilots(targets)
+    (pilot,) = plan_pilots(targets, 0)
     assert len(pilot.set_aside) == 2500
     assert not np.intersect1d(pilot.learned, pilot.set_aside).size
     np.testing.assert_array_equal(np.union1d(pilot.learned, pilot.set_aside), np.arange(10_000))
@@ -277,13 +277,23 @@ def test_pilots_of_few_documents_set_aside_all_in_turn():
     rng = np.random.default_rng(0)
     targets = rng.normal(size=(FEW - 1, 1))
     targets[::7] = np.nan
-    pilots = plan_pilots(targets)
+    pilots = plan_pilots(targets, 0)
     assert len(pilots) == PILOTS
     together = np.concatenate([pilot.set_aside for pilot in pilots])
     np.testing.assert_array_equal(np.sort(together), np.flatnonzero(~np.isnan(targets[:, 0])))
     means = [np.nanmean(targets[pilot.set_aside]) for pilot in pilots]
     assert np.ptp(means) < 0.1  # every tenth of the targets is shared out
-    assert plan_pilots(targets[:40]) == []
+    assert plan_pilots(targets[:40], 0) == []
+
+
+def test_numbers_are_drawn_for_pilots():
+    """Neighbours that are alike, as the texts of one author, are not set aside together."""
+    targets = np.repeat(np.arange(100.0), 100)[:, None]  # every author has one number
+    (pilot,) = plan_pilots(targets, 0)
+    shares = np.bincount(pilot.set_aside // 100, minlength=100)
+    assert shares.min() >= 5
+    assert shares.max() < 50
+    assert not np.array_equal(pilot.set_aside, plan_pilots(targets, 1)[0].set_aside)
 
 
 def test_held_out_share_of_a_regressor(train, test):

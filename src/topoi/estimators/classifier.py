@@ -283,7 +283,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
 
         whole_aim = aim_at(slice(None))
         settings, calibration = usual_settings(bool(self.word_features)), usual_calibration(whole.targets.shape[1])
-        pilots = [] if stopped(runs) else plan_pilots(whole.targets)
+        pilots = [] if stopped(runs) else plan_pilots(whole.targets, whole.seed)
         n_sweeps = min(run.n_sweeps for chains in runs for run in chains)
         if (outcome := self._piloted(whole, pilots, share_out, aim_at, n_sweeps, checkpoints)) is not None:
             assert isinstance(outcome.aim, LabelAim)

@@ -218,7 +218,9 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             return NumberAim(problem.targets[rows], problem.weight[rows])
 
         settings, fold_in = usual_settings(bool(self.word_features)), self._fold_in(problem.seed)
-        pilots = [] if stopped([runs]) else plan_pilots(problem.targets, float(self.held_out) or SET_ASIDE)
+        pilots = (
+            [] if stopped([runs]) else plan_pilots(problem.targets, problem.seed, float(self.held_out) or SET_ASIDE)
+        )
         n_sweeps = min(run.n_sweeps for run in runs)
         outcome = self._piloted(problem, pilots, lambda own: [own], aim_at, n_sweeps, checkpoints)
         if outcome is not None:
