@@ -83,6 +83,26 @@ def test_effects_of_labels(train):
         quick().fit(train.X, train.label).effects()
 
 
+def test_reasons_of_the_chain(train, test):
+    """Without a refit, topics and covariates add up to what the chain expects."""
+    model = quick_regressor(n_sweeps=10).fit(train.X, train.y, covariates=train.frame)
+    scores = (model.predict(test.X[:4], covariates=test.frame[:4]) - model._mean) / model._spread
+    for (reason,), score in zip(model.explain(test.X[:4], covariates=test.frame[:4]), scores, strict=True):
+        assert reason.score == pytest.approx(score, abs=1e-4)
+        assert sum(reason.parts.values()) == pytest.approx(reason.score)
+        assert reason.parts["covariates"] == pytest.approx(sum(value for _, value in reason.covariates))
+
+
+def test_intervals_of_counts_follow_them(train, test):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(np.exp(1 + (train.frame["price"] - 100) / 20))
+    model = quick_regressor(loss="counts", n_sweeps=20, n_samples=5).fit(train.X, counts, covariates=train.frame)
+    cheap, dear = (
+        model.predict_interval(test.X[:5], covariates=test.frame[:5].assign(price=price)) for price in (80.0, 140.0)
+    )
+    assert (dear[:, 1] > cheap[:, 1]).all()
+
+
 def test_reasons(fitted, test):
     """The price divides the score as topics and words do."""
     (reason,) = fitted.explain(test.X[:1], covariates=test.frame[:1], n_words=99)[0]

@@ -491,7 +491,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             return self._head_reasons(X, covariates, labels.tolist(), calibration.slope, base, n_topics, n_words)
         corpus = self.as_corpus(X)
         explained = [self.classes_[-1:]] if self._ordered else self._strategy.explained()
-        return self._reasons(corpus, explained, n_topics, n_words)
+        return self._reasons(corpus, explained, n_topics, n_words, covariates)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Accuracy; for an indicator matrix, the share of documents with all labels right.

@@ -309,7 +309,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         if not (isinstance(level, numbers.Real) and 0 < float(level) < 1):
             raise ParameterError("level", f"must be a number between 0 and 1, not {level!r}")
         if self.response_.predictive:
-            scores, own = self._draws(self.as_corpus(X))
+            scores, own = self._draws(self.as_corpus(X), covariates)
             tail = (1.0 - float(level)) / 2.0
             both = np.stack([self.response_.quantiles(scores, own, p) for p in (tail, 1.0 - tail)], axis=2)
             return both[:, 0] if self._one else both
@@ -330,16 +330,17 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         mean = found * self._spread + self._mean
         if not with_spread:
             return mean, np.empty(0)
-        scores, own = self._draws(corpus)
+        scores, own = self._draws(corpus, covariates)
         draws = self.response_.link(scores, own)
         if self.response_.predictive:
             return mean, np.sqrt(draws.var(0, ddof=1) + self.response_.variance(scores, own).mean(0))
         return mean, self._noise.spread(draws) * self._spread
 
-    def _draws(self, corpus: Corpus) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    def _draws(self, corpus: Corpus, covariates: Any) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Scores (draws, documents, outputs) of drawn topics, and the parameters of the loss in the samples of each."""
         with self._pool() as pool:
-            return score_draws(self._chains, corpus, N_DRAWS, self._seed, pool)
+            columns = self._columns(covariates, corpus.n_documents)
+            return score_draws(self._chains, corpus, N_DRAWS, self._seed, pool, columns)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """R² of the predictions; every target must be known."""
@@ -357,7 +358,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             n = len(self._mean)
             return self._head_reasons(X, covariates, list(range(n)), np.ones(n), np.zeros(n), n_topics, n_words)
         corpus = self.as_corpus(X)
-        return self._reasons(corpus, [range(len(self._mean))], n_topics, n_words)
+        return self._reasons(corpus, [range(len(self._mean))], n_topics, n_words, covariates)
 
 
 def check_targets(y: Any, n_documents: int, response: NumberResponse) -> NDArray[np.float64]:

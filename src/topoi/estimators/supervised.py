@@ -274,14 +274,24 @@ class SupervisedEstimator(TopicEstimator):
             for one in self.estimators_
         ]
 
+    def _beside(self, covariates: Any, n_documents: int, weights: NDArray[Any] | None) -> Beside | None:
+        """Covariates as reasons show them, with weights (tasks, r) of the columns of the score; None without any."""
+        known = vars(self).get("_covariates")
+        if known is None or weights is None:
+            return None
+        return Beside(known.columns, known.standard(covariates, n_documents), known.back(weights.astype(float)).T)
+
     def _reasons(
-        self, corpus: Corpus, explained: Sequence[Iterable[Any]], n_topics: int, n_words: int
+        self, corpus: Corpus, explained: Sequence[Iterable[Any]], n_topics: int, n_words: int, covariates: Any
     ) -> list[list[Reason]]:
         """For every document the reasons of every model, by its best chain, for the labels that it explains."""
         parts, first = [], 0
         for one, labels in zip(self.estimators_, explained, strict=True):
             best = next(chain for chain in one.posterior_ if chain.model is one.model_)
-            settings = (one.response_.unit, self._fold_in(one.seed_), n_topics, n_words, first)
+            unit = one.response_.unit
+            columns = best.beside["columns"].mean(0) / unit if "columns" in best.beside else None
+            beside = self._beside(covariates, corpus.n_documents, columns)
+            settings = (unit, self._fold_in(one.seed_), n_topics, n_words, first, beside)
             parts.append(reasons(best, labels, corpus, *settings))
             first += one.model_.n_topics
         return [[reason for part in parts for reason in part[d]] for d in range(corpus.n_documents)]
@@ -299,11 +309,7 @@ class SupervisedEstimator(TopicEstimator):
                     shown.append(Shown(model, first, chain, column))
                 chain, column = chain + 1, column + model.n_topics
             first += one.model_.n_topics
-        beside = None
-        if "_covariates" in vars(self):
-            known = self._covariates
-            standard = known.standard(covariates, corpus.n_documents)
-            beside = Beside(known.columns, standard, known.back(self._head.covariates.T).T)
+        beside = self._beside(covariates, corpus.n_documents, self._head.covariates.T)
         return head_reasons(self._head, slope, base, labels, corpus, parts, thetas, shown, beside, n_topics, n_words)
 
     @property

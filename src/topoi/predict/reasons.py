@@ -59,9 +59,18 @@ def through_topics(
     return share
 
 
+@dataclass(frozen=True)
+class Beside:
+    """Covariates as they are shown: their names, their standard form in the documents, and weights (names, tasks)."""
+
+    names: list[str]
+    standard: sparse.csr_array
+    weights: NDArray[np.float64]
+
+
 def reasons(
     chain: Chain, labels: Any, corpus: Corpus, scale: float, fold_in: FoldIn, n_topics: int, n_words: int,
-    first_topic: int = 0,
+    first_topic: int = 0, beside: Beside | None = None,
 ) -> list[list[Reason]]:  # fmt: skip
     """For every document and label: contributions z̄_k η_kl of topics, and of words through the topics they are in.
 
@@ -80,22 +89,33 @@ def reasons(
         p = model.word_probabilities(words) * theta[d]
         p = p / p.sum(1, keepdims=True)
         per_word = (p @ eta.T) * (counts / max(counts.sum(), 1))[:, None]
+        known = np.zeros(0) if beside is None else beside.standard[[d]].toarray()[0].astype(np.float64)
         document = []
         for task, label in enumerate(labels):
             per_topic = shares[d] * eta[task]
             best = np.argsort(-np.abs(per_topic), kind="stable")[:n_topics]
             most = np.argsort(-np.abs(per_word[:, task]), kind="stable")[:n_words]
+            of_beside = known if beside is None else known * beside.weights[:, task]
+            total = {"topics": float(per_topic.sum())}
+            if beside is not None:
+                total["covariates"] = float(of_beside.sum())
             document.append(
                 Reason(
                     label,
-                    float(per_topic.sum()),
+                    sum(total.values()),
                     [(first_topic + int(k), float(per_topic[k]), top[k]) for k in best],
                     [(model.word(words[j]), float(per_word[j, task])) for j in most],
-                    parts={"topics": float(per_topic.sum())},
+                    covariates=_of_covariates(beside, of_beside, n_words),
+                    parts=total,
                 )
             )
         out.append(document)
     return out
+
+
+def _of_covariates(beside: Beside | None, values: NDArray[np.float64], n: int) -> list[tuple[str, float]]:
+    """The covariates that add most, with what they add."""
+    return [] if beside is None else [(beside.names[j], float(values[j])) for j in strongest(values, n)]
 
 
 @dataclass(frozen=True)
@@ -111,15 +131,6 @@ class Shown:
     column: int
 
 
-@dataclass(frozen=True)
-class Beside:
-    """Covariates as they are shown: their names, their standard form in the documents, and weights (names, tasks)."""
-
-    names: list[str]
-    standard: sparse.csr_array
-    weights: NDArray[np.float64]
-
-
 def head_reasons(
     head: Head, slope: NDArray[Any], base: NDArray[Any], labels: list[Any], corpus: Corpus, parts: ScoreParts,
     thetas: list[NDArray[Any]], shown: list[Shown], beside: Beside | None, n_topics: int, n_words: int,
@@ -129,7 +140,6 @@ def head_reasons(
     top = [one.model.top_words(6) for one in shown]
     columns = [slice(one.column, one.column + one.model.n_topics) for one in shown]
     visible = np.zeros(parts.roots.shape[1], bool)
-    names = [] if beside is None else beside.names
     for column in columns:
         visible[column] = True
     out = []
@@ -165,7 +175,7 @@ def head_reasons(
                     listed[:n_topics],
                     [(name(words[j]), float(of_words[j])) for j in strongest(of_words, n_words)],
                     [(name(own_words[j]), float(by_themselves[j])) for j in strongest(by_themselves, n_words)],
-                    [(names[j], float(of_covariates[j])) for j in strongest(of_covariates, n_words)],
+                    _of_covariates(beside, of_covariates, n_words),
                     total,
                 )
             )

@@ -60,14 +60,16 @@ def sample_own(chains: list[Chain]) -> NDArray[np.float64] | None:
 
 
 def score_draws(
-    chains: list[Chain], corpus: Corpus, n_draws: int, seed: int, pool: Pool
+    chains: list[Chain], corpus: Corpus, n_draws: int, seed: int, pool: Pool, columns: sparse.csr_array | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Scores (draws, documents, tasks), of one draw of a document's topics with the weights of one sample each.
 
     Their spread is what is not known of a score: topics, weights, and which chain is right. The samples of all chains
-    are gone through evenly. Also the parameters of the loss (draws, tasks, …) in these samples.
+    are gone through evenly. `columns` are the covariates of chains that have some. Also the parameters of the loss
+    (draws, tasks, …) in these samples.
     """
     samples = [(chain.model, weights) for chain in chains for weights in chain.weights]
+    beside = [] if columns is None else [weights for chain in chains for weights in chain.beside["columns"]]
     own = sample_own(chains)
     out = np.empty((n_draws, corpus.n_documents, samples[0][1].shape[0]))
     numbers = [draw * len(samples) // n_draws for draw in range(n_draws)]
@@ -75,6 +77,8 @@ def score_draws(
         model, weights = samples[number]
         # Of two sweeps `infer` averages over the second alone: a draw, not a mean. Every draw has a seed of its own.
         out[draw] = mean_shares(model, corpus, FoldIn(2, seed + 1 + draw), pool) @ weights.T.astype(np.float64)
+        if columns is not None:
+            out[draw] += columns @ beside[number].T.astype(np.float64)
     return out, None if own is None else own[numbers]
 
 
