@@ -28,7 +28,7 @@ y = 4 + theta @ [2.0, -1.0, 0.0]
 y[3] += 50  # a wild value, which an absolute loss forgives
 
 def fitted(**more):
-    return topoi.MedLDARegressor(3, loss="absolute", n_sweeps=30, random_state=0, **more)
+    return topoi.MedLDARegressor(3, loss="absolute", n_sweeps=30, random_state=0, refit=False, **more)
 
 model = fitted().fit(X, y)
 assert type(model.response_).__name__ == "Absolute"

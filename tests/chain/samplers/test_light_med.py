@@ -144,7 +144,8 @@ def counts_kept(core):
 # name: (check that must fail, module, what it says, what it is to say)
 MUTANTS = {
     "own token in the document's counts": (light(), L, "n_d[s] -= 1", ""),
-    "own token in the word's counts": (light(), L, "n_wk[w, s] -= 1", ""),
+    "own token in the word's counts": (
+        light(), "topoi.chain.counts.moves", "counts.n_wk[w, k] += counts.n_wk.dtype.type(step)", ""),
     "own token proposes": (
         light("doc"), L, "propose_document(z, lo, hi, i, False, ...)", "propose_document(z, lo, hi, i, True, ...)"),
     "exp table from its own half": (
@@ -176,7 +177,7 @@ MUTANTS = {
     "table left over for a document without a label": (
         light("exp", APART, together=True), L, "draw_exp(labelled, ...)", "draw_exp(True, ...)"),
     "document's counts not cleared": (light("cycle", APART, together=True), L, "n_d[z[i]] = 0", ""),
-    "word's count not put back": (counts_kept, L, "n_wk[w, s] += 1", ""),
+    "word's count not put back": (counts_kept, L, "count_token(counts, w, s, 1.0)", "n_k[s] += 1.0"),
     "published: table corrected upside down": (
         light("exp", PROPOSALS, "light_med_published"), P, "to *= tilt[s]", "to *= tilt[t]"),
     "published: exp table made exact": (
