@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import hashlib
 import json
 import multiprocessing
@@ -86,16 +87,28 @@ def statements(source: str) -> list[str]:
     Without comments, layout and docstrings, which change nothing that runs. Of a module that names are imported from
     only its own name counts, not the packages that it lies in: they change when it moves.
     """
-    try:
-        tree = ast.parse(source)
-    except SystemError:  # CPython 3.11 may count its depth wrongly if garbage is collected meanwhile: its bug 106905
-        tree = ast.parse(source)
+    tree = parsed(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             node.module = node.module and node.module.split(".")[-1]
         elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
             node.body = node.body[1:] or [ast.Pass()]
     return [ast.unparse(node) for node in tree.body if not _is_docstring(node)]
+
+
+def parsed(source: str) -> ast.Module:
+    """The syntax tree of a module, made while no garbage is collected.
+
+    CPython 3.11 counts how deep it is in a number that all trees share: where the collector runs a finaliser that makes
+    another tree, the first one ends with "recursion depth mismatch".
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return ast.parse(source)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _is_docstring(node: ast.stmt) -> bool:

@@ -8,7 +8,7 @@ import importlib
 from functools import cache
 from pathlib import Path
 
-from benchmarks.harness import statements
+from benchmarks.harness import parsed, statements
 
 # Made of the rows afterwards: an edit there asks for no new measurement.
 AFTERWARDS = ("FIGURE", "judge", "draw")
@@ -27,7 +27,7 @@ def stamp(package: str, name: str) -> str:
         if module in done or not path.is_file():
             continue
         done.add(module)
-        tree = ast.parse(path.read_text("utf-8"))
+        tree = parsed(path.read_text("utf-8"))
         todo += sorted(_imported(tree, package) - set(NOT_MEASURING))
         tree.body = [node for node in tree.body if not _is_afterwards(node)]
         digest.update("\n".join(statements(ast.unparse(tree))).encode())
