@@ -277,7 +277,7 @@ def _hand_over(folder: Path) -> None:
 def import_all() -> None:
     """Import whatever topoi imports anywhere: the user `nobody` may not be able to read this Python's files."""
     names = set()
-    for package in (encodings, rich, typer):  # these import parts of their own late, as when a message is shown
+    for package in (encodings, rich, topoi, typer):  # these import parts of their own late, as when a message is shown
         parts = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
         names |= {part.name for part in parts if not part.name.endswith(".__main__")}
     for path in sorted(Path(topoi.__path__[0]).rglob("*.py")):
