@@ -43,6 +43,8 @@ ALIKE = 0.01
 
 STRENGTHS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 TOPIC_SCALES = (0.1, 0.2, 0.35, 0.6, 1.0)
+#: One plus the logarithm of a number of documents is never as large: a file that says so lies, and squares overflow.
+LARGEST_IDF = 100.0
 COVARIATE_SCALES = (0.03, 0.1, 0.3, 1.0)
 
 
@@ -145,8 +147,8 @@ class Head:
             array = getattr(self, name)
             if array.shape != shape or not np.isfinite(array).all():
                 raise ModelError(f"the weights of {name} must be {shape}, and finite")
-        if (self.idf <= 0).any():
-            raise ModelError("the idf of a word must be positive")
+        if (self.idf <= 0).any() or (self.idf > LARGEST_IDF).any():
+            raise ModelError(f"the idf of a word must be positive, and at most {LARGEST_IDF:g}")
         if not 0 <= self.settings.power <= 10:
             raise ModelError(f"the power of the idf cannot be {self.settings.power!r}")
 
