@@ -28,29 +28,31 @@ def sweep_documents(
     tokens: TokenTopics, first: Int, last: Int, counts: LiveCounts, alpha: Floats, stream: Stream
 ) -> None:
     """One Gibbs step for every token of documents first … last − 1; updates topics and counts."""
-    width = counts.n_wk.shape[1]
-    n_d = np.zeros(width, counts.n_wk.dtype)
+    words, doc_ptr, z = tokens
+    n_wk = counts.n_wk
+    width = n_wk.shape[1]
+    n_d = np.zeros(width, n_wk.dtype)
     p = new_sums(alpha)
     one = n_d.dtype.type(1)
-    end = tokens.doc_ptr[last] - 3
+    end = doc_ptr[last] - 3
     for d in range(first, last):
-        lo, hi = tokens.doc_ptr[d], tokens.doc_ptr[d + 1]
-        count_document(tokens.z, lo, hi, n_d)
+        lo, hi = doc_ptr[d], doc_ptr[d + 1]
+        count_document(z, lo, hi, n_d)
         for i in range(lo, hi):
-            w = tokens.words[i]
-            old = tokens.z[i]
+            w = words[i]
+            old = z[i]
             if i < end:
-                ahead = tokens.words[i + 2]
+                ahead = words[i + 2]
                 for k in range(0, width, LANES):
-                    prefetch(counts.n_wk, ahead, k)
+                    prefetch(n_wk, ahead, k)
             n_d[old] -= one
             move_token(counts, w, old, -1.0)
-            new = draw_topic(n_d, w, p, uniform(stream), alpha, counts.n_wk, counts.beta, counts.scale)
+            new = draw_topic(n_d, w, p, uniform(stream), alpha, n_wk, counts.beta, counts.scale)
             if new < 0:  # priors so small that every weight is 0 in this float: the token keeps its topic
                 new = np.int64(old)
             n_d[new] += one
             move_token(counts, w, new, 1.0)
-            tokens.z[i] = new
+            z[i] = new
 
 
 class Collapsed(Sampler):
