@@ -109,7 +109,7 @@ def test_probabilities_of_one_label(kind, loss, fitted, test):
     assert p.min() > 0
     assert p.max() < 1
     # Made anew from the scores of the samples: the share of their votes, or their mean probability.
-    (scores,) = model._scores(test.X)
+    ((scores, _),) = model._samples(test.X, None)
     if loss == "hinge" and kind == "many":
         votes = (scores.argmax(2)[:, :, None] == np.arange(len(model.classes_))).sum(0)
         np.testing.assert_allclose(p, (votes + 1 / len(model.classes_)) / (len(scores) + 1))

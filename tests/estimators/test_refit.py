@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from support.labelled import Documents, quick, quick_regressor, regressor
 from topoi import MedLDAClassifier, load
-from topoi.estimators.pilot import FEW, PILOTS, plan_pilots
+from topoi.estimators.pilot import FEW, PILOTS, SWEEPS_OF_FEW, plan_pilots
 from topoi.predict.reasons import PARTS
 
 KINDS = ["two", "many", "several"]
@@ -246,7 +246,7 @@ def test_pilots_are_as_long_as_the_fit_was(train):
     model = quick(refit=True, n_sweeps=100_000, max_seconds=1.0, callbacks=[Watcher()]).fit(train.X, train.many)
     assert model.stopped_ == "time"
     pilots = {n for n in heard if n != 100_000}
-    assert pilots == {max(round(0.2 * model.n_sweeps_), 1)}
+    assert pilots == {max(round(SWEEPS_OF_FEW * model.n_sweeps_), 1)}
 
 
 def test_pipeline_and_search(train, test):

@@ -62,7 +62,7 @@ def test_chains(loss, train, test):
     assert len(model.chains_) == 2
     np.testing.assert_array_equal(model.chains_[0].counts.toarray(), alone.model_.counts.toarray())
     assert any(model.model_ is chain for chain in model.chains_)
-    both, first = (fitted._scores(test.X)[0].mean(0) for fitted in (model, alone))
+    both, first = (fitted._samples(test.X, None)[0][0].mean(0) for fitted in (model, alone))
     second = 2 * both - first  # the mean of the two: what remains must be the second chain's
     assert np.abs(second - first).max() > 1e-3
     shown = np.array([[reason.score for reason in document] for document in model.explain(test.X)])

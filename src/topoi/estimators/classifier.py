@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -17,19 +16,19 @@ from topoi._disk.schema import FLAG, TEXT, array_of, instance_of, list_of
 from topoi._disk.store import ModelError
 from topoi.chain.checkpoint import Checkpoints
 from topoi.chain.loop import Callback, Run
-from topoi.chain.responses import DEFAULT_LABEL_LOSS, LabelResponse, find_loss, losses
+from topoi.chain.responses import DEFAULT_LABEL_LOSS, LabelResponse, find_loss
 from topoi.chain.responses.settings import check_setting
 from topoi.corpus.target import Kind, Target
-from topoi.estimators.base import OF_THE_INPUT, as_checkpoints, as_validation
+from topoi.estimators.base import as_checkpoints, as_validation
 from topoi.estimators.covariates import Covariates
 from topoi.estimators.labels import Labels, balance, check_labels, check_mask
 from topoi.estimators.learned import learned_with_weights
 from topoi.estimators.pilot import plan_pilots
 from topoi.estimators.problem import SupervisedProblem
-from topoi.estimators.several import OfOneModel, Several, SideBySide
+from topoi.estimators.several import OfOneModel, Several, SideBySide, several_models
 from topoi.estimators.strategies import OneVsOne, Strategy, check_strategy, strategy_for
 from topoi.estimators.supervised import SupervisedEstimator, stopped
-from topoi.estimators.unpredicted import NeverPredictedWarning
+from topoi.estimators.unpredicted import warn_of_unpredicted
 from topoi.estimators.watch import watch_labels
 from topoi.predict.aims import LabelAim
 from topoi.predict.calibration import Calibration, to_probabilities, usual_calibration
@@ -259,13 +258,15 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
                 learned_with_weights(problem, chains, self._schedule) | _of_labels(own, "multitask") | of_covariates
                 for own, problem, chains in zip(strategy.of_models(), watched, runs, strict=True)
             ]
-            together = each[0] if len(each) == 1 else self._several_models(each)
+            together = each[0] if len(each) == 1 else several_models(self, each)
             refitted: dict[str, Any] = {}
             scores = None
-            if self.refit and not loss.ordered:
+            if self.refit and loss.linked:
+                refitted = self._linked_head(whole, problems[0].response, problems, runs, share_out, checkpoints)
+            elif self.refit:
                 refitted, scores = self._refitted(whole, asked, labels, problems, runs, share_out, checkpoints)
             self._become(together | _of_labels(labels, self.strategy) | of_covariates | refitted)
-            self._warn_of_unpredicted(targets, scores)
+            warn_of_unpredicted(self.classes_, self._seen(scores), targets, loss)
             return self
 
     def _refitted(
@@ -292,23 +293,14 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         found = {"_head": head, "_calibration": calibration, "_at_least_one": whole_aim.at_least_one}
         return found, calibration.log_odds(scores) - calibration.threshold
 
-    def _warn_of_unpredicted(self, targets: NDArray[Any], log_odds: NDArray[np.float64] | None) -> None:
-        """Warn of classes that some documents have and that are predicted for none."""
+    def _seen(self, log_odds: NDArray[np.float64] | None) -> NDArray[np.bool_]:
+        """Which classes are predicted for some training document, whose log odds these are; None: by the chains."""
         if log_odds is not None:
-            seen = self._chosen(log_odds).any(0)
-        elif self._ordered:
+            return np.asarray(self._chosen(log_odds).any(0))
+        if self._ordered:
             scores, own = (self.doc_topic_ @ self.topic_weights_.T)[None], np.asarray(self.loss_parameters_)
-            chosen = self.response_.chosen(scores, own.mean(0, keepdims=True))
-            seen = np.isin(np.arange(len(self.classes_)), chosen)
-        else:
-            seen = self._strategy.predicted([(model.doc_topic_, model.topic_weights_) for model in self.estimators_])
-        counts = (targets == np.arange(len(self.classes_)) if self._ordered else targets > 0).sum(0)
-        if self._labels.binary and not self._ordered:
-            counts = np.append((targets < 0).sum(0), counts)
-        if len(never := np.flatnonzero(~seen & (counts > 0))):
-            others = [name for name, other in losses(LabelResponse).items() if name != self.loss and not other.joint]
-            found = NeverPredictedWarning(self.classes_[never].tolist(), counts[never].tolist(), len(targets), others)
-            warnings.warn(found, stacklevel=3)
+            return np.isin(np.arange(len(self.classes_)), self.response_.chosen(scores, own.mean(0, keepdims=True)))
+        return self._strategy.predicted([(model.doc_topic_, model.topic_weights_) for model in self.estimators_])
 
     def _watched(
         self, problems: list[SupervisedProblem], validation: Any, whole: SupervisedProblem, strategy: Strategy,
@@ -332,15 +324,6 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             watch = watch_labels(new.corpus, new.targets, *how)
             watched.append(replace(problem, watch=watch))
         return watched
-
-    def _several_models(self, each: list[dict[str, Any]]) -> dict[str, Any]:
-        """Fitted attributes of several models together, from those of each."""
-        parameters = self.get_params(deep=False) | {"strategy": "multitask"}
-        of_input = {name: value for name, value in vars(self).items() if name in OF_THE_INPUT}
-        models = [type(self)(**parameters) for _ in each]
-        for model, attributes in zip(models, each, strict=True):
-            model.__dict__.update(of_input | attributes)
-        return Several(models).attributes() | {"_several": models}
 
     @property
     def estimators_(self) -> Sequence[MedLDAClassifier]:
@@ -386,10 +369,10 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
                 raise ModelError(f"{self.response_.levels:g} levels are not the {len(self.classes_)} classes")
         else:
             Several(self.estimators_).check(self.n_features_in_)
-        n_tasks = 1 if self._labels.binary else len(self.classes_)
+        n_tasks = 1 if self._labels.binary or self._ordered else len(self.classes_)
         self._check_head(sum(model.n_topics for one in self.estimators_ for model in one.chains_), n_tasks)
-        if self.refitted_:
-            if "_calibration" not in vars(self):
+        if self.refitted_ and not self._ordered:
+            if not self._calibrated:
                 raise ModelError("the scores of the head have no calibration")
             self._calibration.check_fits(n_tasks)
 
@@ -406,15 +389,14 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         averaged over the samples. Logistic loss: the log odds of the averaged probability. Softmax: the logarithm of
         the averaged probability. For "ovo": the pairs that a class wins, and less than half of a pair for the sum of
         its scores, which breaks ties (as scikit-learn's `OneVsOneClassifier`). Ordinal loss, always: the score itself,
-        averaged; a higher one speaks for later classes.
+        averaged if it is that of the chains; a higher one speaks for later classes.
         """
-        if self.refitted_:
+        check_is_fitted(self)
+        if self._calibrated:
             log_odds = self._log_odds(X, covariates) - self._calibration.threshold
             return log_odds[:, 0] if self._labels.binary else log_odds
-        samples = self._scores(X, covariates)
-        models = zip(self.estimators_, samples, strict=True)
-        scores = [model.response_.average(part, model.loss_parameters_) for model, part in models]
-        together = np.concatenate(scores, axis=1)
+        models = zip(self.estimators_, self._samples(X, covariates), strict=True)
+        together = np.concatenate([model.response_.average(*sample) for model, sample in models], axis=1)
         return together[:, 0] if self._labels.binary or self._ordered else self._strategy.decide(together)
 
     def predict(self, X: Any, covariates: Any = None) -> NDArray[Any]:
@@ -426,8 +408,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         """
         check_is_fitted(self)
         if self._ordered:
-            (samples,) = self._scores(X, covariates)
-            best: NDArray[Any] = self.classes_[self.response_.chosen(samples, self.loss_parameters_)]
+            (sample,) = self._samples(X, covariates)
+            best: NDArray[Any] = self.classes_[self.response_.chosen(*sample)]
             return best
         scores = self.decision_function(X, covariates)
         if self._labels.several:
@@ -450,18 +432,19 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         They are calibrated on training documents that were set aside. With `refit=False` those of a likelihood
         (logistic, softmax) are averaged over the posterior samples; for "ovo" those of the pairs are coupled (Wu, Lin &
         Weng 2004); the hinge loss has none, and they are the share of the samples that vote for a label, with one more
-        vote shared by all labels, so that no label is ever certain. Those of the ordinal loss are always averaged over
-        the samples.
+        vote shared by all labels, so that no label is ever certain. Those of the ordinal loss follow
+        from its score and cut-points, which are fitted on the documents set aside.
         """
-        if self.refitted_:
+        check_is_fitted(self)
+        if self._calibrated:
             return self._labels.normalised(to_probabilities(self._log_odds(X, covariates), self._labels.one_of_many))
-        samples, labels = self._scores(X, covariates), self._labels
+        samples, labels = self._samples(X, covariates), self._labels
         if self.estimators_[0].response_.probabilistic:  # whatever `loss` was set to since
             models = zip(self.estimators_, samples, strict=True)
-            parts = [model.response_.link(scores, model.loss_parameters_).mean(0) for model, scores in models]
+            parts = [model.response_.link(*sample).mean(0) for model, sample in models]
             return self._strategy.probabilities(np.concatenate(parts, axis=1))
-        n_samples = min(map(len, samples))  # a model that was stopped has fewer
-        scores = self._strategy.decide(np.concatenate([part[:n_samples] for part in samples], axis=2))
+        n_samples = min(len(scores) for scores, _ in samples)  # a model that was stopped has fewer
+        scores = self._strategy.decide(np.concatenate([part[:n_samples] for part, _ in samples], axis=2))
         n_choices = len(labels.classes) if labels.one_of_many else 2
         chosen = scores.argmax(2)[:, :, None] == np.arange(n_choices) if labels.one_of_many else scores > 0
         return labels.normalised((chosen.sum(0) + 1.0 / n_choices) / (n_samples + 1.0))
@@ -470,12 +453,20 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         """Calibrated log odds (documents, tasks) of the head."""
         return self._calibration.log_odds(self._head_scores(X, covariates))
 
-    def _scores(self, X: Any, covariates: Any = None) -> list[NDArray[np.float64]]:
-        """Scores (samples, documents, tasks) of every model."""
+    def _samples(self, X: Any, covariates: Any) -> list[tuple[NDArray[np.float64], NDArray[np.float64] | None]]:
+        """Scores (samples, documents, tasks) of every model, and its loss's parameters (samples, tasks, …), if any."""
+        if "_link" in vars(self):
+            return [self._link.sample(self._head_scores(X, covariates))]
         corpus = self.as_corpus(X)
         columns = self._columns(covariates, corpus.n_documents)
         with self._pool() as pool:
-            return self._sample_scores(corpus, pool, columns)
+            scores = self._sample_scores(corpus, pool, columns)
+        return list(zip(scores, (one.loss_parameters_ for one in self.estimators_), strict=True))
+
+    @property
+    def _calibrated(self) -> bool:
+        """Whether scores are calibrated log odds of a head."""
+        return "_calibration" in vars(self)
 
     def explain(self, X: Any, n_topics: int = 5, n_words: int = 10, covariates: Any = None) -> list[list[Reason]]:
         """For every document, a `Reason` per label: what topics, words and covariates add to its score.
@@ -484,6 +475,9 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         topics alone, and for "ovo" a score is made of votes: ask `estimators_[i]` for a pair.
         """
         check_is_fitted(self)
+        if "_link" in vars(self):
+            last = self.classes_[-1:].tolist()
+            return self._head_reasons(X, covariates, last, self._link.slope, np.zeros(1), n_topics, n_words)
         if self.refitted_:
             labels = self.classes_[1:] if self._labels.binary else self.classes_
             calibration = self._calibration

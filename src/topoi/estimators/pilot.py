@@ -28,7 +28,7 @@ SET_ASIDE, MOST_SET_ASIDE, SWEEPS = 0.25, 10_000, 0.4
 #: Documents that a pilot learns from, at most.
 MOST_LEARNED = 40_000
 #: With fewer documents that have a target there are several pilots, which are shorter still.
-FEW, PILOTS, SWEEPS_OF_FEW = 3_000, 3, 0.2
+FEW, PILOTS, SWEEPS_OF_FEW = 3_000, 3, 0.5
 #: With fewer than these, settings are not chosen: they would be chosen by chance.
 FEWEST = 40
 

@@ -173,12 +173,14 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
                 fold_in = self._fold_in(problem.seed)
                 watch = watch_targets(unseen, (right - mean) / spread, fold_in, response, new)
                 watched = replace(problem, watch=watch)
-            if self.refit and not response.predictive:
+            refitted: dict[str, Any] = {}
+            if self.refit and not response.linked:
                 (runs,) = self._learn([watched], checkpoints)
                 refitted, noise = self._refitted(problem, runs, checkpoints)
             else:
                 runs, noise = self._not_refitted(watched, out, checkpoints)
-                refitted = {}
+                if self.refit:
+                    refitted = self._linked_head(problem, response, [problem], [runs], lambda own: [own], checkpoints)
             units = {"_one": one, "_mean": mean, "_spread": spread}
             errors = {"_noise": noise, "noise_std_": np.sqrt(noise.variance) * spread}
             of_covariates = {} if beside is None else {"_covariates": beside}
@@ -320,8 +322,10 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
     def _predict(self, X: Any, with_spread: bool, covariates: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and, if asked for, standard deviation (documents, outputs) in the targets' units."""
         corpus = self.as_corpus(X)
-        if self.refitted_:
+        if self.refitted_ and not self.response_.linked:
             found = self._head_scores(corpus, covariates)
+        elif self.refitted_:
+            found = self.response_.average(*self._link.sample(self._head_scores(corpus, covariates)))
         else:
             columns = self._columns(covariates, corpus.n_documents)
             with self._pool() as pool:
@@ -333,11 +337,18 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         scores, own = self._draws(corpus, covariates)
         draws = self.response_.link(scores, own)
         if self.response_.predictive:
-            return mean, np.sqrt(draws.var(0, ddof=1) + self.response_.variance(scores, own).mean(0))
+            return mean, np.sqrt(
+                draws.var(0, ddof=min(1, len(draws) - 1)) + self.response_.variance(scores, own).mean(0)
+            )
         return mean, self._noise.spread(draws) * self._spread
 
     def _draws(self, corpus: Corpus, covariates: Any) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Scores (draws, documents, outputs) of drawn topics, and the parameters of the loss in the samples of each."""
+        """Scores (draws, documents, outputs) of drawn topics, and the parameters of the loss in the samples of each.
+
+        Of a head that is linked to the loss a single draw: its errors are part of the likelihood.
+        """
+        if "_link" in vars(self):
+            return self._link.sample(self._head_scores(corpus, covariates))
         with self._pool() as pool:
             columns = self._columns(covariates, corpus.n_documents)
             return score_draws(self._chains, corpus, N_DRAWS, self._seed, pool, columns)
@@ -356,7 +367,8 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         check_is_fitted(self)
         if self.refitted_:
             n = len(self._mean)
-            return self._head_reasons(X, covariates, list(range(n)), np.ones(n), np.zeros(n), n_topics, n_words)
+            slope = self._link.slope if self.response_.linked else np.ones(n)
+            return self._head_reasons(X, covariates, list(range(n)), slope, np.zeros(n), n_topics, n_words)
         corpus = self.as_corpus(X)
         return self._reasons(corpus, [range(len(self._mean))], n_topics, n_words, covariates)
 

@@ -22,6 +22,7 @@ from topoi.estimators.covariates import Covariates
 from topoi.estimators.labels import Labels
 from topoi.predict.calibration import Calibration
 from topoi.predict.intervals import Noise
+from topoi.predict.link import Link
 from topoi.predict.refit import Head, Settings
 from topoi.predict.scores import Chain
 
@@ -46,6 +47,7 @@ PARTS = known(
                 "constant": array_of("float64"),
             },
         ),
+        "Link": Stored(Link, {"slope": array_of("float64"), "own": array_of("float64")}),
         "Calibration": Stored(
             Calibration, {"slope": array_of("float64"), "intercept": array_of("float64"), "threshold": NUMBER}
         ),

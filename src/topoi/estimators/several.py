@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from topoi._disk.store import ModelError
+from topoi.estimators.base import OF_THE_INPUT
 
 
 class Several:
@@ -40,6 +41,16 @@ class Several:
         for number, model in enumerate(self.models):
             if not model.target_.binary or model.n_features_in_ != n_words:
                 raise ModelError(f"model {number} is no binary model of {n_words} words")
+
+
+def several_models(estimator: Any, each: list[dict[str, Any]]) -> dict[str, Any]:
+    """Fitted attributes of several models of an estimator together, from those of each."""
+    parameters = estimator.get_params(deep=False) | {"strategy": "multitask"}
+    of_input = {name: value for name, value in vars(estimator).items() if name in OF_THE_INPUT}
+    models = [type(estimator)(**parameters) for _ in each]
+    for model, attributes in zip(models, each, strict=True):
+        model.__dict__.update(of_input | attributes)
+    return Several(models).attributes() | {"_several": models}
 
 
 class OfOneModel:

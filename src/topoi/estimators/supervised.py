@@ -23,13 +23,16 @@ from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.estimators.base import TopicEstimator
 from topoi.estimators.covariates import Covariates, learn_covariates
-from topoi.estimators.pilot import Pilot, pilot_schedule
+from topoi.estimators.pilot import Pilot, pilot_schedule, plan_pilots
 from topoi.estimators.problem import SupervisedProblem, model_seed
 from topoi.estimators.saved import Savable
+from topoi.predict.aims import NumberAim
+from topoi.predict.choice import Trial, choose_settings
 from topoi.predict.effects import Effect, effects
 from topoi.predict.label_free import label_free_shares
+from topoi.predict.link import Link, fit_link
 from topoi.predict.reasons import Beside, Reason, Shown, head_reasons, reasons
-from topoi.predict.refit import Aim, Head, ScoreParts, Settings, Trial, choose_settings, fit_head, parts_of
+from topoi.predict.refit import Aim, Head, ScoreParts, Settings, fit_head, parts_of, with_targets
 from topoi.predict.scores import Chain, sample_own, sample_scores
 from topoi.predict.word_features import bag_of_words
 
@@ -68,6 +71,7 @@ class SupervisedEstimator(TopicEstimator):
         "topic_weights_": array_of("float64"),
         "topic_weights_std_": array_of("float64"),
         "_head": instance_of(Head),
+        "_link": instance_of(Link),
         "_covariates": instance_of(Covariates),
     }
     loss: str
@@ -82,6 +86,7 @@ class SupervisedEstimator(TopicEstimator):
     response_: Response
     _chains: list[Chain]
     _head: Head  # what predicts, unless the chains do: then there is none
+    _link: Link  # of the head to a loss with parameters of its own
     _covariates: Covariates  # only if the fit had some
 
     def __sklearn_tags__(self) -> Any:
@@ -189,7 +194,30 @@ class SupervisedEstimator(TopicEstimator):
                 chains.append(of_pilot)
                 unseen.append(new)
             aim = aim_at(np.concatenate([pilot.set_aside for pilot in pilots]))
-            return Outcome(chains, unseen, aim, *choose_settings(trials, aim, whole.seed, pool))
+            n_documents = len(with_targets(aim_at(slice(None))))
+            return Outcome(chains, unseen, aim, *choose_settings(trials, aim, n_documents, whole.seed, pool))
+
+    def _linked_head(
+        self, whole: SupervisedProblem, response: Response, problems: list[SupervisedProblem], runs: list[list[Run]],
+        share_out: Callable[[SupervisedProblem], list[SupervisedProblem]], checkpoints: Checkpoints | None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Fitted attributes of a head and its link to the loss; none where pilots were stopped: the chains predict."""
+        numbers = response.as_numbers(whole.targets.astype(np.float64))
+        spread = np.nanstd(numbers, axis=0)
+        numbers = (numbers - np.nanmean(numbers, axis=0)) / np.where(spread > 0, spread, 1.0)
+
+        def aim_at(rows: Any) -> NumberAim:
+            return NumberAim(numbers[rows], whole.weight[rows])
+
+        pilots = [] if stopped(runs) else plan_pilots(numbers, whole.seed)
+        n_sweeps = min(run.n_sweeps for chains in runs for run in chains)
+        outcome = self._piloted(whole, pilots, share_out, aim_at, n_sweeps, checkpoints)
+        if outcome is None:
+            return {}
+        set_aside = np.concatenate([new.targets for new in outcome.unseen])
+        link = fit_link(response, set_aside, outcome.scores)
+        head, _ = self._fitted_head(whole, problems, runs, aim_at(slice(None)), outcome.settings)
+        return {"_head": head, "_link": link}
 
     def _head_scores(self, X: Any, covariates: Any) -> NDArray[np.float64]:
         """Scores (documents, tasks) of the head."""
@@ -355,6 +383,10 @@ class SupervisedEstimator(TopicEstimator):
         """Raise unless the head fits the chains, which have so many topics together."""
         if self.refitted_:
             self._head.check_fits(self.n_features_in_, n_topics, self._n_columns, n_tasks)
+            if "_link" in vars(self):
+                self._link.check_fits(self.response_, n_tasks)
+            elif self.estimators_[0].response_.linked:
+                raise ModelError("the scores of the head have no link to the loss")
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.chain.responses import LabelResponse, losses
 from topoi.estimators.labels import Labels
 
 CHUNK = 4096  # documents scored together
@@ -32,6 +34,19 @@ class NeverPredictedWarning(UserWarning):
             'matters, give rare classes more weight (class_weight="balanced" for two classes, a larger positive_weight '
             f"for more), or try {try_losses}more sweeps"
         )
+
+
+def warn_of_unpredicted(
+    classes: NDArray[Any], seen: NDArray[np.bool_], targets: NDArray[Any], loss: type[LabelResponse]
+) -> None:
+    """Warn of classes that some of the documents with these targets have, and that are `seen` for none."""
+    counts = (targets == np.arange(len(classes)) if loss.ordered else targets > 0).sum(0)
+    if len(counts) < len(classes):  # two classes in one task
+        counts = np.append((targets < 0).sum(0), counts)
+    if len(never := np.flatnonzero(~seen & (counts > 0))):
+        others = [name for name, other in losses(LabelResponse).items() if name != loss.name and not other.joint]
+        found = NeverPredictedWarning(classes[never].tolist(), counts[never].tolist(), len(targets), others)
+        warnings.warn(found, stacklevel=3)
 
 
 def predicted(parts: Sequence[tuple[NDArray[Any], NDArray[Any]]], labels: Labels) -> NDArray[np.bool_]:

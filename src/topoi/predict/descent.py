@@ -110,13 +110,17 @@ def descend(
 
 
 def fit_weights(
-    table: Table, targets: Floats, weight: Floats, strength: float, one_sided: bool, seed: int, pool: Pool,
+    table: Table, targets: Floats, weight: Floats, strength: float | Floats, one_sided: bool, seed: int, pool: Pool,
     n_passes: int,
 ) -> Weights:  # fmt: skip
-    """The weights of all tasks for targets (documents, tasks; NaN: not known), which count by `weight`."""
+    """The weights of all tasks for targets (documents, tasks; NaN: not known), which count by `weight`.
+
+    `strength` is C, the same for all tasks or one of each.
+    """
     words, rest = table.words, table.rest
     norm = (np.asarray(words.multiply(words).sum(1)).ravel() + np.einsum("dj,dj->d", rest, rest)).astype(np.float32)
     n_documents, n_tasks = targets.shape
+    half = np.broadcast_to(0.5 / np.asarray(strength, np.float64), n_tasks)
     found = Weights(np.zeros((words.shape[1], n_tasks)), np.zeros((rest.shape[1], n_tasks)))
     ptr, index = words.indptr.astype(np.int64), words.indices.astype(np.int32)
 
@@ -126,7 +130,7 @@ def fit_weights(
         target = np.full((n_documents, LANES), np.nan, np.float32)
         slack = np.ones((n_documents, LANES), np.float32)
         target[:, :n] = np.where(weight[:, tasks] > 0, targets[:, tasks], np.nan)
-        np.divide(0.5 / strength, weight[:, tasks], out=slack[:, :n], where=weight[:, tasks] > 0)
+        np.divide(half[tasks], weight[:, tasks], out=slack[:, :n], where=weight[:, tasks] > 0)
         of_words, of_rest = (np.zeros((n, LANES), np.float32) for n in (words.shape[1], rest.shape[1]))
         beta = np.zeros((n_documents, LANES), np.float32)
         descend(

@@ -5,18 +5,11 @@
 θ are the label-free topics of the training documents (label_free.py), x their tf-idf (word_features.py), z covariates.
 Each part has a prior precision of its own, told as the scale that its columns are multiplied by: rows of √θ and of x
 have length 1, so that a scale of 0.2 gives topics a fifth of the say of words. These scales, the strength C of the fit
-and the power of the idf are chosen on training documents that neither the topics nor the weights of a first, shorter
-fit have seen: topics that were learned from the labels of a document predict it too well, even when its own words are
-taken out, and would be given too much say. What is compared is the log loss of calibrated probabilities, or the squared
-error of numbers, which is less noisy than a count of errors.
-
-The scores of the same documents calibrate the probabilities, choose thresholds, and measure the errors that intervals
-are made of.
+and the power of the idf are chosen on training documents (choice.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -27,29 +20,14 @@ from scipy import sparse
 from topoi._disk.store import ModelError
 from topoi._machine.arrays import Floats
 from topoi._machine.pool import Pool
-from topoi.predict.descent import Table, Weights, fit_weights
-from topoi.predict.word_features import POWERS, inverse_document_frequency, tf_idf
+from topoi.predict.descent import Table, fit_weights
+from topoi.predict.word_features import inverse_document_frequency, tf_idf
 
-#: Documents whose weights are fitted to choose settings, at most, and passes over them. With fewer documents than the
-#: last fit has, topics would be given too much say: words need more documents.
-N_CHOOSING, CHOOSING_PASSES = 20_000, 12
-ALL = 2**62
 #: Passes of a fit that predicts, at most.
 FINAL_PASSES = 40
 
-#: Losses that differ by no more than this share are alike. Of strengths that are alike the largest is taken: labels are
-#: told apart best by weights somewhat stronger than those whose probabilities are best.
-ALIKE = 0.01
-
-STRENGTHS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
-TOPIC_SCALES = (0.1, 0.2, 0.35, 0.6, 1.0)
 #: One plus the logarithm of a number of documents is never as large: a file that says so lies, and squares overflow.
 LARGEST_IDF = 100.0
-COVARIATE_SCALES = (0.03, 0.1, 0.3, 1.0)
-
-
-Scores = NDArray[np.float64]
-Tasks = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -158,7 +136,9 @@ def fit_head(parts: ScoreParts, aim: Aim, settings: Settings, seed: int, pool: P
     rows, idf = with_targets(aim), inverse_document_frequency(parts.bag)
     n_words = parts.bag.shape[1]
     table = parts.take(rows).table(idf, settings)
-    weights = _weights(table, aim, rows, settings, seed, pool, FINAL_PASSES)
+    weights = fit_weights(
+        table, aim.targets[rows], aim.weight[rows], settings.strength, aim.one_sided, seed, pool, FINAL_PASSES
+    )
     return Head(
         settings,
         idf,
@@ -169,68 +149,6 @@ def fit_head(parts: ScoreParts, aim: Aim, settings: Settings, seed: int, pool: P
     )
 
 
-@dataclass(frozen=True)
-class Trial:
-    """Documents that a pilot has learned from, what they aim at, and documents that it has not seen."""
-
-    parts: ScoreParts
-    aim: Aim
-    unseen: ScoreParts
-
-    def scores(self, settings: Settings, tasks: Tasks, most: int, n_passes: int, seed: int, pool: Pool) -> Scores:
-        """Scores of the unseen documents by weights that are fitted on at most so many of the others."""
-        aim, rows = self.aim.of(tasks), with_targets(self.aim)
-        n = min(most, len(rows))
-        rows = rows[np.arange(n) * len(rows) // max(n, 1)]
-        idf = inverse_document_frequency(self.parts.bag)
-        weights = _weights(self.parts.take(rows).table(idf, settings), aim, rows, settings, seed, pool, n_passes)
-        return self.unseen.table(idf, settings).scores(weights)
-
-
-def choose_settings(trials: list[Trial], aim: Aim, seed: int, pool: Pool) -> tuple[Settings, Scores]:
-    """The settings that are best for the unseen documents of all trials, and the scores of these with them.
-
-    `aim` is that of the unseen documents, one trial after the other. One setting is chosen after the other, the others
-    fixed; at last what is near the best strength and scale of topics is tried.
-    """
-    has_words, has_covariates = trials[0].parts.bag.shape[1] > 0, trials[0].parts.covariates.shape[1] > 0
-    settings = usual_settings(has_words)
-    tasks = aim.telling()
-    judge = aim.of(tasks)
-    known: dict[Settings, float] = {}
-
-    def scores(candidate: Settings, tasks: Tasks, most: int, n_passes: int) -> Scores:
-        return np.concatenate([trial.scores(candidate, tasks, most, n_passes, seed, pool) for trial in trials])
-
-    def loss(candidate: Settings) -> float:
-        if candidate not in known:
-            known[candidate] = judge.loss(scores(candidate, tasks, N_CHOOSING, CHOOSING_PASSES))
-        return known[candidate]
-
-    def best(candidates: Iterable[Settings]) -> Settings:
-        return min(candidates, key=loss)
-
-    settings = best(replace(settings, strength=value) for value in STRENGTHS[::2])
-    if has_words:
-        settings = best(replace(settings, power=value) for value in POWERS)
-        settings = best(replace(settings, topics=value) for value in TOPIC_SCALES)
-    if has_covariates:
-        settings = best(replace(settings, covariates=value) for value in COVARIATE_SCALES)
-    settings = best(replace(settings, strength=value) for value in around(STRENGTHS, settings.strength))
-    if has_words:
-        settings = best(replace(settings, topics=value) for value in around(TOPIC_SCALES, settings.topics))
-    if aim.one_sided:
-        stronger = [replace(settings, strength=value) for value in STRENGTHS if value >= settings.strength]
-        settings = [candidate for candidate in stronger[:3] if loss(candidate) <= (1 + ALIKE) * loss(settings)][-1]
-    return settings, scores(settings, np.arange(aim.targets.shape[1]), ALL, FINAL_PASSES)
-
-
-def around(values: tuple[float, ...], at: float) -> tuple[float, ...]:
-    """The value, and those beside it."""
-    i = values.index(at)
-    return values[max(i - 1, 0) : i + 2]
-
-
 def usual_settings(has_words: bool) -> Settings:
     """Where the choice begins, and what is used where there are too few documents to choose."""
     return Settings() if has_words else Settings(topics=1.0)
@@ -239,10 +157,3 @@ def usual_settings(has_words: bool) -> Settings:
 def with_targets(aim: Aim) -> NDArray[np.int64]:
     """The documents that have a target, and count."""
     return np.flatnonzero((~np.isnan(aim.targets) & (aim.weight > 0)).any(1))
-
-
-def _weights(
-    table: Table, aim: Aim, rows: NDArray[np.int64], settings: Settings, seed: int, pool: Pool, n_passes: int
-) -> Weights:
-    targets, weight = aim.targets[rows], aim.weight[rows]
-    return fit_weights(table, targets, weight, settings.strength, aim.one_sided, seed, pool, n_passes)

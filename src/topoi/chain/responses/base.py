@@ -42,6 +42,9 @@ class Response:
     #: Some targets that it takes. Tests draw with them.
     examples: ClassVar[tuple[float, ...]]
 
+    #: Whether parameters of its own make the answer, so that a linear score must be linked to them (`fit_link`).
+    linked: ClassVar[bool] = False
+
     cost: float = setting(1.0)
 
     # ---- Inside the chain ----------------------------------------------------------------------------------
@@ -136,6 +139,17 @@ class Response:
         """One answer (documents, tasks) from the scores (samples, documents, tasks) of the posterior samples.
 
         `own` (samples, tasks, …) are the parameters of the loss in these samples.
+        """
+        raise NotImplementedError
+
+    def as_numbers(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers that stand for the targets of a linked loss where a linear score is fitted to them."""
+        raise NotImplementedError
+
+    def fit_link(self, y: NDArray[np.float64], f: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """For a linked loss the slope of linear scores f, and parameters of its own, that make targets y likeliest.
+
+        Both are those of one task, (documents,), and of documents that the scores were not fitted to.
         """
         raise NotImplementedError
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from scipy.special import betainc, gammaln
 
 from topoi._machine.arrays import Floats, Int
@@ -91,6 +92,7 @@ class NegativeBinomial(NumberResponse):
     loss_formula = "[Γ(y + r)/Γ(r) · σ(t)^y σ(−t)^r]^c, t = f + b − log r"
     examples = (0.0, 1.0, 3.0, 40.0)
     predictive = True
+    linked = True
     score_unit = "logarithm of the expected count over the usual one"
 
     cost: float = setting(1.0)
@@ -180,3 +182,22 @@ class NegativeBinomial(NumberResponse):
             enough = below(middle) >= p
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         return high
+
+    def as_numbers(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Logarithms, of one more than the count."""
+        return np.asarray(np.log1p(y))
+
+    def fit_link(self, y: NDArray[np.float64], f: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """A negative binomial regression on f, with the priors of the chain for level and logarithm of r."""
+        weight = np.ones_like(y)
+
+        def loss(x: NDArray[np.float64]) -> float:
+            slope, level, log_r = x.tolist()
+            r = math.exp(log_r)
+            found = log_likelihood(y, slope * f, weight, 1.0, r, level)
+            return float(0.5 * (level / LEVEL_SPREAD) ** 2 + DISPERSION_RATE * r - log_r - found)
+
+        first = np.array([1.0, math.log(y.mean() + 0.5), 0.0])
+        limits = [(None, None), (-LARGEST_LOG, LARGEST_LOG), (math.log(LOWEST_R), math.log(HIGHEST_R))]
+        slope, level, log_r = minimize(loss, first, method="L-BFGS-B", bounds=limits).x.tolist()
+        return slope, np.array([math.exp(log_r), level])

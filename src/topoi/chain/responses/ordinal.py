@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.optimize import minimize
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from topoi._disk.store import ModelError
 from topoi._machine.arrays import Floats, Int
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 CUT_SPREAD = 10.0
 MOST_LEVELS = 1_000
+LARGEST_SCORE = 30.0  # in standard deviations of the noise, where a link is fitted: probabilities are 0 or 1 there
 IMPOSSIBLE = -1e300  # the logarithm of a probability that is 0 to all digits
 _FAR = 25.0  # where erfc would soon underflow, and a series is exact
 _HALF_LOG_2PI = 0.9189385332046727
@@ -67,6 +69,16 @@ def log_between(low: float, high: float) -> float:
     at_near = log_tail(near)
     rest = -math.expm1(log_tail(far) - at_near)
     return max(at_near + math.log(rest), IMPOSSIBLE) if rest > 0.0 else IMPOSSIBLE
+
+
+def logs_between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`log_between` of arrays."""
+    upper = low > 0  # there the other tail has more digits
+    low, high = np.where(upper, -high, low), np.where(upper, -low, high)
+    at_high = log_ndtr(high)
+    with np.errstate(divide="ignore"):
+        found: NDArray[np.float64] = at_high + np.log(-np.expm1(log_ndtr(low) - at_high))
+    return np.maximum(found, IMPOSSIBLE)
 
 
 @kernel
@@ -124,6 +136,7 @@ class Ordinal(LabelResponse):
     loss_formula = "Φ(√c (t_{y+1} − f)) − Φ(√c (t_y − f))"
     examples = (0.0, 1.0, 2.0)
     probabilistic = True
+    linked = True
     joint = True
     ordered = True
 
@@ -220,3 +233,38 @@ class Ordinal(LabelResponse):
         p = self.link(samples, own).mean(0)
         chosen: NDArray[np.int64] = (p[:, 0] > 0.5).astype(np.int64) if p.shape[1] == 1 else p.argmax(1)
         return chosen
+
+    def as_numbers(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The places of the labels in their order."""
+        return y
+
+    def fit_link(self, y: NDArray[np.float64], f: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """An ordered probit regression on f.
+
+        One more document of each label, with an average score, keeps labels possible that no document has.
+        """
+        n_labels = int(self.levels)
+        level = np.concatenate((y.astype(int), np.arange(n_labels)))
+        score = np.concatenate((f, np.full(n_labels, f.mean())))
+
+        def cuts_of(x: NDArray[np.float64]) -> NDArray[np.float64]:
+            found: NDArray[np.float64] = x[1] + np.concatenate(([0.0], np.exp(x[2:]).cumsum()))
+            return found
+
+        def loss(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            """Minus the log likelihood over slope, first cut-point and logarithms of the gaps; and its gradient."""
+            ends = np.concatenate(([-np.inf], cuts_of(x), [np.inf]))
+            low, high = ends[level] - x[0] * score, ends[level + 1] - x[0] * score
+            log_p = logs_between(low, high)
+            at_low, at_high = (np.exp(-0.5 * end**2 - _HALF_LOG_2PI - log_p) for end in (low, high))
+            of_cuts = np.bincount(level, at_high, n_labels)[:-1] - np.bincount(level, at_low, n_labels)[1:]
+            after = of_cuts[::-1].cumsum()[::-1]  # a gap moves all cut-points after it
+            of_slope = -(score * (at_high - at_low)).sum()
+            return -float(log_p.sum()), -np.concatenate(([of_slope, after[0]], after[1:] * np.exp(x[2:])))
+
+        cuts = ndtri(np.bincount(level, minlength=n_labels).cumsum()[:-1] / len(level))
+        first = np.concatenate(([1.0, cuts[0]], np.log(np.diff(cuts))))
+        limits = [(-LARGEST_SCORE, LARGEST_SCORE)] * 2 + [(-LARGEST_SCORE, math.log(LARGEST_SCORE))] * (n_labels - 2)
+        found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=limits)
+        root = math.sqrt(self.cost)  # the noise of a score is 1/√c
+        return float(found.x[0]) / root, cuts_of(found.x) / root
