@@ -193,6 +193,7 @@ def facts(rows: list[Row], pinned: str) -> list[str]:
     seen = {row.task for row in rows}
     tasks = {name: task for name, task in TASKS.items() if name in seen}
     return [
+        "CPU seconds are those of fits that had the machine to themselves; – where none had.",
         *(
             f"{name}: {DATA[task.data]().about}; beyond topoi's defaults: {_settings(task)}."
             for name, task in tasks.items()
