@@ -63,17 +63,54 @@ def test_labels(strategy, refit, train, test):
 
 
 def test_effects(fitted, train):
-    """Means and intervals; a price is a number, brands are categories."""
-    found = pd.DataFrame(fitted.effects()).set_index("covariate")
+    """Estimates and intervals that hold what is true; a price is a number, brands are categories."""
+    found = pd.DataFrame(fitted.effects(level=0.99)).set_index("covariate")
     assert found.index.tolist() == ["price", "brand=acme", "brand=bolt", "brand=core"]
-    true = 2 * train.frame["price"].std(ddof=0) / 20 / train.y.std()
-    assert found.loc["price", "mean"] == pytest.approx(true, rel=0.05)
-    assert found.loc["price", "low"] > 0
-    assert found.loc["brand=bolt", "low"] > 0 > found.loc["brand=acme", "high"]
-    assert (found["low"] < found["mean"]).all()
-    assert (found["mean"] < found["high"]).all()
-    wide = pd.DataFrame(fitted.effects(level=0.99)).set_index("covariate")
-    assert ((wide["high"] - wide["low"]) > (found["high"] - found["low"])).all()
+    bolt = train.frame["brand"] == "bolt"
+    true = {"price": 2 * train.frame["price"].std(ddof=0) / 20}  # as the targets were made
+    true |= {f"brand={name}": 2 * ((name == "bolt") - bolt.mean()) for name in ("acme", "bolt", "core")}
+    for name, value in true.items():
+        low, mean, high = found.loc[name, ["low", "mean", "high"]]
+        assert low < value / train.y.std() < high, name
+        assert low < mean < high
+        assert high - low < 0.2
+    narrow = pd.DataFrame(fitted.effects(level=0.9)).set_index("covariate")
+    assert ((narrow["high"] - narrow["low"]) < (found["high"] - found["low"])).all()
+
+
+def test_effects_do_not_depend_on_the_predictor(fitted, train):
+    """They are those of a regression: the refit, and how strongly targets pull in the chain, have no say."""
+    other = quick_regressor(n_topics=8, n_sweeps=60, cost=0.5).fit(train.X, train.y, covariates=train.frame)
+    for one, another in zip(fitted.effects(), other.effects(), strict=True):
+        assert one.mean == pytest.approx(another.mean, abs=0.05)
+        assert one.high - one.low == pytest.approx(another.high - another.low, rel=0.5)
+
+
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+def test_effects_of_several_models_are_of_labels(strategy, train):
+    labels = np.array(["low", "mid", "high"])[np.digitize(train.y, np.quantile(train.y, [1 / 3, 2 / 3]))]
+    model = quick(strategy=strategy, n_sweeps=4).fit(train.X, labels, covariates=train.frame)
+    found = {(effect.label, effect.covariate): effect for effect in model.effects()}
+    assert {label for label, _ in found} == {"low", "mid", "high"}
+    assert found["high", "price"].low > 0 > found["low", "price"].high
+    with pytest.raises(ParameterError, match="whole estimator"):
+        model.estimators_[0].effects()
+
+
+def test_effects_of_counts_and_of_places(train):
+    """The number of standard deviations is in the effect: a logarithm of a ratio, or places."""
+    rng = np.random.default_rng(0)
+    price = (train.frame["price"] - train.frame["price"].mean()) / train.frame["price"].std(ddof=0)
+    model = quick_regressor(loss="counts", n_sweeps=10).fit(
+        train.X, rng.poisson(np.exp(2 + 0.5 * price)), covariates=train.frame
+    )
+    (effect,) = (effect for effect in model.effects(0.99) if effect.covariate == "price")
+    assert effect.low < 0.5 < effect.high
+    stars = np.clip(np.round(3 + price), 1, 5).astype(int)
+    model = quick(loss="ordinal", n_sweeps=10).fit(train.X, stars, covariates=train.frame)
+    (effect,) = (effect for effect in model.effects(0.99) if effect.covariate == "price")
+    assert effect.label == "5, not 1"
+    assert 0.8 < effect.mean < 1
 
 
 def test_effects_of_labels(train):
@@ -228,7 +265,7 @@ def test_two_categories_share_their_effect(train):
     frame = train.frame.assign(brand=np.where(train.frame["brand"] == "bolt", "bolt", "acme"))
     model = quick_regressor(n_sweeps=40, n_samples=10).fit(train.X, train.y, covariates=frame)
     found = pd.DataFrame(model.effects()).set_index("covariate")
-    assert found.loc["brand=acme", "mean"] == pytest.approx(-found.loc["brand=bolt", "mean"])
     share = (frame["brand"] == "bolt").mean()
-    true = 2 * np.sqrt(share * (1 - share)) / train.y.std()  # of one standard deviation of the indicator
-    assert 2 * found.loc["brand=bolt", "mean"] == pytest.approx(true, rel=0.15)
+    assert share * found.loc["brand=bolt", "mean"] == pytest.approx(-(1 - share) * found.loc["brand=acme", "mean"])
+    difference = found.loc["brand=bolt", "mean"] - found.loc["brand=acme", "mean"]
+    assert difference == pytest.approx(2 / train.y.std(), rel=0.1)

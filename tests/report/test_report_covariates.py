@@ -97,7 +97,7 @@ def test_models_for_each_label_or_pair(train, test, strategy):
         assert best["score"] == pytest.approx(scores[int(document["id"])].max(), abs=1e-6)
         assert len(document["why"]) == 3  # labels, not pairs of them
     rows = data["sections"]["covariates"]["rows"]
-    assert [row["name"] for row in rows] == [row["name"] for row in data["sections"]["labels"]["rows"]]
+    assert [row["name"] for row in rows] == NAMES.tolist()  # of pairs too: effects are on labels
     assert data["target"]["votes"] is False
 
 

@@ -48,6 +48,11 @@ class Target:
         """What a positive score speaks for, one for each row of the weights."""
         if self.pairs:
             return [f"{self.names[j]}, not {self.names[i]}" for i, j in self.pairs]
+        return self.answers
+
+    @property
+    def answers(self) -> list[str]:
+        """What is to be told of a document, whatever models tell it: labels, of two the second, or outputs."""
         if self.ordered and not self.binary:
             return [f"{self.names[-1]}, not {self.names[0]}"]
         return self.names[1:] if self.binary else self.names

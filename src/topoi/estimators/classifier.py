@@ -253,9 +253,10 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             if validation is not None:
                 watched = self._watched(problems, validation, whole, strategy, beside)
             runs = self._learn(watched, checkpoints)
-            of_covariates = {} if beside is None else {"_covariates": beside}
+            of_covariates = self._of_covariates(beside, whole, problems, runs)
+            of_each = {name: value for name, value in of_covariates.items() if name == "_covariates"}
             each = [
-                learned_with_weights(problem, chains, self._schedule) | _of_labels(own, "multitask") | of_covariates
+                learned_with_weights(problem, chains, self._schedule) | _of_labels(own, "multitask") | of_each
                 for own, problem, chains in zip(strategy.of_models(), watched, runs, strict=True)
             ]
             together = each[0] if len(each) == 1 else several_models(self, each)
@@ -371,6 +372,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             Several(self.estimators_).check(self.n_features_in_)
         n_tasks = 1 if self._labels.binary or self._ordered else len(self.classes_)
         self._check_head(sum(model.n_topics for one in self.estimators_ for model in one.chains_), n_tasks)
+        self._check_effects(n_tasks)
         if self.refitted_ and not self._ordered:
             if not self._calibrated:
                 raise ModelError("the scores of the head have no calibration")

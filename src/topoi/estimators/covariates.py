@@ -53,6 +53,23 @@ class Covariates:
         # einsum adds in one order wherever an array lies in memory: a model that was saved gives the same bits.
         return weights if self.is_sparse else np.asarray(np.einsum("...r,jr->...j", weights, self.basis))
 
+    def as_effects(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """Effects (…, columns) from weights (…, r): of one standard deviation, or of a category against the average.
+
+        The columns of the categories of a covariate say the same together, so that the weight of one by itself means
+        nothing; what a document that has it gets from all of them does.
+        """
+        found = self.back(weights)
+        first = 0
+        effects = np.array(found, np.float64)
+        for values in self.categories:
+            if n := len(values):
+                own = slice(first, first + n)
+                per_unit = found[..., own] / self.scale[own]
+                effects[..., own] = per_unit - np.einsum("...j,j->...", per_unit, self.centre[own])[..., None]
+            first += max(n, 1)
+        return effects
+
     @property
     def n_columns(self) -> int:
         """Number r of the columns of the score."""

@@ -183,7 +183,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
                     refitted = self._linked_head(problem, response, [problem], [runs], lambda own: [own], checkpoints)
             units = {"_one": one, "_mean": mean, "_spread": spread}
             errors = {"_noise": noise, "noise_std_": np.sqrt(noise.variance) * spread}
-            of_covariates = {} if beside is None else {"_covariates": beside}
+            of_covariates = self._of_covariates(beside, problem, [problem], [runs])
             found = learned_with_weights(watched, runs, self._schedule)
             self._become(found | units | errors | of_covariates | refitted)
             return self
@@ -281,6 +281,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         if len(noise.errors) != n or not all(errors.ndim == 1 and len(errors) for errors in noise.errors):
             raise ModelError("every output needs the errors that its intervals are made of")
         self._check_head(sum(model.n_topics for model in self.chains_), n)
+        self._check_effects(n)
 
     def _to_hold_out(self, targets: NDArray[np.float64]) -> NDArray[np.int64]:
         """Documents that the second fit goes without; none if there is no second fit."""

@@ -21,6 +21,7 @@ from topoi.chain.responses import RESPONSES
 from topoi.estimators.covariates import Covariates
 from topoi.estimators.labels import Labels
 from topoi.predict.calibration import Calibration
+from topoi.predict.effects import Effects
 from topoi.predict.intervals import Noise
 from topoi.predict.link import Link
 from topoi.predict.refit import Head, Settings
@@ -47,6 +48,7 @@ PARTS = known(
                 "constant": array_of("float64"),
             },
         ),
+        "Effects": Stored(Effects, {"mean": array_of("float64"), "error": array_of("float64")}),
         "Link": Stored(Link, {"slope": array_of("float64"), "own": array_of("float64")}),
         "Calibration": Stored(
             Calibration, {"slope": array_of("float64"), "intercept": array_of("float64"), "threshold": NUMBER}

@@ -28,7 +28,7 @@ from topoi.estimators.problem import SupervisedProblem, model_seed
 from topoi.estimators.saved import Savable
 from topoi.predict.aims import NumberAim
 from topoi.predict.choice import Trial, choose_settings
-from topoi.predict.effects import Effect, effects
+from topoi.predict.effects import MOST_COLUMNS, Effect, Effects, estimate_effects
 from topoi.predict.label_free import label_free_shares
 from topoi.predict.link import Link, fit_link
 from topoi.predict.reasons import Beside, Reason, Shown, head_reasons, reasons
@@ -73,6 +73,7 @@ class SupervisedEstimator(TopicEstimator):
         "_head": instance_of(Head),
         "_link": instance_of(Link),
         "_covariates": instance_of(Covariates),
+        "_effects": instance_of(Effects),
     }
     loss: str
     word_features: str | None
@@ -88,6 +89,7 @@ class SupervisedEstimator(TopicEstimator):
     _head: Head  # what predicts, unless the chains do: then there is none
     _link: Link  # of the head to a loss with parameters of its own
     _covariates: Covariates  # only if the fit had some
+    _effects: Effects  # of these, unless they are too many
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -269,17 +271,35 @@ class SupervisedEstimator(TopicEstimator):
         return self._chains
 
     def effects(self, level: float = 0.9) -> list[Effect]:
-        """The effects of covariates on the scores of the chains, each with an interval of the posterior.
+        """The effect of every covariate on every label or output, among documents of the same topics, with an interval.
 
-        The effect is that of one standard deviation of a number, or of a category against the average of all documents
-        in standard deviations of its indicator; in the units of `topic_weights_`. `pandas.DataFrame(model.effects())`
-        makes a table of it.
+        Of a number it is the effect of one standard deviation, of a category that of having it against the average of
+        all documents. Effects on labels are log odds (a label against all others), on numbers standard deviations of
+        the target, on counts logarithms of ratios, on labels in order places in the order.
+        `pandas.DataFrame(model.effects())` makes a table of them.
         """
         check_is_fitted(self)
         if "_covariates" not in vars(self):
             raise ParameterError("covariates", "were not given to fit: there are no effects")
-        models = [(one.posterior_, one.response_.unit) for one in self.estimators_]
-        return effects(models, self._covariates.back, self._covariates.columns, self.target_.names, level)
+        if "_effects" not in vars(self):
+            few = f"effects are estimated by the whole estimator, and of {MOST_COLUMNS:,} columns at most"
+            raise ParameterError("covariates", f"have no effects here: {few}; explain shows what they add to a score")
+        return self._effects.listed(self.target_.answers, self._covariates.columns, level)
+
+    def _of_covariates(
+        self, beside: Covariates | None, whole: SupervisedProblem, problems: list[SupervisedProblem],
+        runs: list[list[Run]],
+    ) -> dict[str, Any]:  # fmt: skip
+        """Fitted attributes: the covariates and their effects, if there are any."""
+        if beside is None or whole.columns is None:
+            return {}
+        with self._pool() as pool:
+            thetas = self._label_free(whole.corpus, problems, runs, pool)
+        response, targets = whole.response, whole.targets
+        if response.family == "logistic":
+            targets = (targets + 1) / 2  # NaN stays
+        found = estimate_effects(response.family, thetas, whole.columns, targets, beside.as_effects)
+        return {"_covariates": beside} | ({} if found is None else {"_effects": found})
 
     @property
     def weight_samples_(self) -> list[NDArray[np.float32]]:
@@ -378,6 +398,13 @@ class SupervisedEstimator(TopicEstimator):
         """Columns of the covariates."""
         known = vars(self).get("_covariates")
         return 0 if known is None else int(known.n_columns)
+
+    def _check_effects(self, n_tasks: int) -> None:
+        """Raise unless the effects of covariates are those of so many tasks."""
+        if "_effects" in vars(self):
+            if "_covariates" not in vars(self):
+                raise ModelError("there are effects of covariates, but no covariates")
+            self._effects.check_fits(n_tasks, len(self._covariates.columns))
 
     def _check_head(self, n_topics: int, n_tasks: int) -> None:
         """Raise unless the head fits the chains, which have so many topics together."""

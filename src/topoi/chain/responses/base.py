@@ -45,6 +45,11 @@ class Response:
     #: Whether parameters of its own make the answer, so that a linear score must be linked to them (`fit_link`).
     linked: ClassVar[bool] = False
 
+    #: The regression that tells what covariates add to targets: "linear", "logistic" or "logarithmic".
+    family: ClassVar[str]
+    #: What these effects are in, in words.
+    effect_unit: ClassVar[str]
+
     cost: float = setting(1.0)
 
     # ---- Inside the chain ----------------------------------------------------------------------------------

@@ -29,6 +29,8 @@ class LabelResponse(Response):
     """A loss of labels: a positive score speaks for the label of a task."""
 
     predicts = "labels"
+    family = "logistic"
+    effect_unit = "log odds of the label"
     examples: ClassVar[tuple[float, ...]] = (-1.0, 1.0)
     #: Whether the loss is a likelihood, so that `link` makes probabilities of scores. Where it is none, samples vote;
     #: and rare labels are given more weight, which would shift probabilities.
@@ -83,6 +85,8 @@ class NumberResponse(Response):
     """A loss of numbers: targets are standardised, scores are near them."""
 
     predicts = "numbers"
+    family = "linear"
+    effect_unit = "standard deviations of the target"
     examples: ClassVar[tuple[float, ...]] = (-1.3, 0.0, 2.2)
     #: Whether the loss is a likelihood of targets whose quantiles are bounds for them. Else errors are measured.
     predictive: ClassVar[bool] = False

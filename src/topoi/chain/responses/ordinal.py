@@ -137,6 +137,8 @@ class Ordinal(LabelResponse):
     examples = (0.0, 1.0, 2.0)
     probabilistic = True
     linked = True
+    family = "linear"
+    effect_unit = "places in the order of the labels"
     joint = True
     ordered = True
 

@@ -31,7 +31,7 @@ function dots(effects, names, level) {
     el("li", { class: "axis", "aria-hidden": "true" }, el("span", {}),
       el("span", { class: "ends" }, el("span", {}, signed(-reach)), el("span", {}, "0"), el("span", {}, signed(reach))),
       el("span", {}))),
-  el("p", { class: "caption" }, `The line holds the effect with a chance of ${percent(level)}; a pale dot is one that `
+  el("p", { class: "caption" }, `The line is an interval of ${percent(level)}; a pale dot is an effect that `
     + "may as well be of the other sign."));
 }
 
@@ -49,12 +49,11 @@ function table(effects, names) {
       el("tbody", {}, lines)));
 }
 
-function lead({ names, rows, n_labels: nLabels }) {
-  const said = ["What a covariate adds to the score of the chains: a number by one standard deviation of it, a category "
-    + "by one standard deviation of whether a document has it."];
+function lead({ names, rows, unit, n_labels: nLabels }) {
+  const said = ["What a covariate adds among documents of the same topics: a number by one standard deviation of it, a "
+    + `category against the average of all documents; in ${unit}.`];
   const { kind, binary, names: labels } = data.target;
-  if (kind === "numbers") said.push("In standard deviations of the target.");
-  else if (binary) said.push(`Above zero it speaks for ${labels[1]}, below for ${labels[0]}.`);
+  if (kind !== "numbers" && binary) said.push(`Above zero it speaks for ${labels[1]}, below for ${labels[0]}.`);
   if (rows[0].effects.length < names.length) {
     said.push(`Of ${count(names.length)} columns the ${count(rows[0].effects.length)} strongest are shown.`);
   }

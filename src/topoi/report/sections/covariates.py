@@ -1,4 +1,4 @@
-"""What covariates add to the scores of labels or outputs, with intervals of the posterior."""
+"""Effects of covariates on labels or outputs, with intervals."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from topoi.errors import ParameterError
 from topoi.report.subject import Subject
 
 LEVEL = 0.9  # of the intervals
@@ -17,8 +18,11 @@ def data(subject: Subject) -> dict[str, Any] | None:
     """Of every label or output the strongest effects: number of the covariate, mean, and bounds; None without any."""
     if not getattr(subject.estimator, "covariates_", {}):
         return None
-    found = subject.estimator.effects(level=LEVEL)
-    tasks = subject.target.tasks
+    try:
+        found = subject.estimator.effects(level=LEVEL)
+    except ParameterError:  # of too many columns there are none
+        return None
+    tasks = subject.target.answers
     n_columns = len(found) // len(tasks)
     n_shown = min(n_columns, MOST_COVARIATES)
     shown = tasks[: max(MOST_EFFECTS // max(n_shown, 1), 1)]
@@ -31,6 +35,7 @@ def data(subject: Subject) -> dict[str, Any] | None:
     return {
         "names": [effect.covariate for effect in found[:n_columns]],
         "level": LEVEL,
+        "unit": subject.estimator.estimators_[0].response_.effect_unit,
         "rows": rows,
         "n_labels": len(tasks),
     }
