@@ -3,7 +3,7 @@
     python verify/effects.py [--fits 100]
 
 A document has two of six topics and 40 words. The target follows the topics, a number and a category, with noise. For
-labels the truth is the limit of the same regression on the true topics, found with 50,000 documents: what a
+labels and counts the truth is the limit of the same regression on the true topics, found with 50,000 documents: what a
 logistic regression estimates depends on what else it knows.
 """
 
@@ -22,6 +22,7 @@ from topoi.estimators.covariates import learn_covariates
 from topoi.predict.effects import estimate_effects
 
 TOPICS, PER_TOPIC, LENGTH, LEVEL = 6, 12, 40, 0.9
+BRANDS = np.array(["acme", "bolt", "core"])
 OF_TOPICS = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])
 MANY = 50_000
 
@@ -52,7 +53,7 @@ def simulate(case: str, n: int, rng: np.random.Generator) -> tuple[NDArray[Any],
     theta = shares(n, rng)
     of_topics = theta @ OF_TOPICS
     price = rng.normal(0, 1, n) + correlated * of_topics
-    brand = rng.choice(["acme", "bolt", "core"], n, p=[0.5, 0.3, 0.2])
+    brand = rng.choice(BRANDS, n, p=[0.5, 0.3, 0.2])
     f = of_topics + 0.5 * price + 0.6 * (brand == "bolt")
     if loss == "hinge":
         y: NDArray[Any] = (f + rng.logistic(0, noise, n) > 0).astype(float)
@@ -69,14 +70,14 @@ def words(theta: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
     return np.array([rng.multinomial(LENGTH, p) for p in theta @ phi])
 
 
-def limits(case: str) -> NDArray[Any]:
-    """What the regression finds with the true topics and very many documents."""
+def limits(case: str) -> tuple[float, NDArray[Any]]:
+    """What the regression finds with the true topics and very many documents: by price, and by brand."""
     theta, given, y = simulate(case, MANY, np.random.default_rng(99))
     learned, columns = learn_covariates(given, len(y))
     family = {"hinge": "logistic", "counts": "logarithmic"}.get(CASES[case][0], "linear")
     found = estimate_effects(family, [theta], sparse.csr_array(columns), y[:, None], learned.as_effects)
     assert found is not None
-    return found.mean[0]
+    return float(found.mean[0, 0] / given["price"].std()), found.mean[0, 1:]
 
 
 def main() -> None:
@@ -86,10 +87,10 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=300)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    print("| target | true effect of the number | mean estimate | coverage: number | categories |")
+    print("| target | true effect of a unit of the number | mean estimate | coverage: number | categories |")
     print("|---|---|---|---|---|")
     for case, (loss, _, _) in CASES.items():
-        truth = limits(case)
+        by_price, by_brand = limits(case)
         inside, means = [], []
         for seed in range(arguments.fits):
             rng = np.random.default_rng(seed)
@@ -100,11 +101,14 @@ def main() -> None:
             found = model.effects(LEVEL)
             # Numbers are told in standard deviations of the targets at hand.
             unit = y.std() if loss in ("epsilon_insensitive", "squared") else 1.0
+            # The effect is that of a standard deviation, and against the average, of the documents at hand.
+            has = (given["brand"][:, None] == BRANDS).mean(0)
+            truth = [by_price * given["price"].std(), *(by_brand - has @ by_brand)]
             inside.append([effect.low * unit <= value <= effect.high * unit
                            for effect, value in zip(found, truth, strict=True)])  # fmt: skip
-            means.append(found[0].mean * unit)
+            means.append(found[0].mean * unit / given["price"].std())
         share = np.mean(inside, axis=0)
-        print(f"| {case} | {truth[0]:.3f} | {np.mean(means):.3f} | {share[0]:.2f} | "
+        print(f"| {case} | {by_price:.3f} | {np.mean(means):.3f} | {share[0]:.2f} | "
               f"{', '.join(f'{value:.2f}' for value in share[1:])} |", flush=True)  # fmt: skip
 
 
