@@ -111,6 +111,34 @@ def test_a_signal_saves_the_model_so_far(place, tmp_path, number):
 
 
 @posix
+@pytest.mark.slow
+def test_a_signal_in_a_pilot(place, tmp_path):
+    """The model is there, but not what the pilots are for: it is saved, and the fit can go on to what it would be."""
+    code = (
+        "import sys, signal\n"
+        "import topoi.estimators.supervised as supervised\n"
+        "from topoi.cli import main\n"
+        "sys.argv[0] = 'topoi'\n"
+        "kept = supervised.pilot_schedule\n"
+        "supervised.pilot_schedule = lambda *given: signal.raise_signal(signal.SIGTERM) or kept(*given)\n"
+        "main()\n"
+    )
+    options = ("--text", "body", "--label", "subject", "--topics", "4", "--sweeps", "10", "--seed", "0")
+    fit = ("fit", str(place / "posts.csv"), *options, "-o")
+    running = subprocess.run([sys.executable, "-c", code, *fit, str(tmp_path / "m")], capture_output=True, check=False)
+    assert running.returncode == 130, running.stderr
+    assert b"the model so far is in" in running.stderr
+    assert b"Traceback" not in running.stderr
+    assert len(table(done("predict", tmp_path / "m", place / "posts.csv").stdout)) == 60
+    done("resume", tmp_path / "m")
+    done(*fit, tmp_path / "whole")
+    resumed, whole = (
+        done("predict", tmp_path / name, place / "posts.csv", "--proba").stdout for name in ("m", "whole")
+    )
+    assert predict[0] == predict[1]
+
+
+@posix
 def test_a_signal_before_there_is_a_model(tmp_path):
     running = process("fit", "-", "--format", "txt", "-o", tmp_path / "m", stdin=subprocess.PIPE, **pipes)
     running.stdin.write(b"a line of words\n" * 100_000)  # more than a pipe holds: returns when the command reads
