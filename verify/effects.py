@@ -74,7 +74,7 @@ def limits(case: str) -> tuple[float, NDArray[Any]]:
     """What the regression finds with the true topics and very many documents: by price, and by brand."""
     theta, given, y = simulate(case, MANY, np.random.default_rng(99))
     learned, columns = learn_covariates(given, len(y))
-    family = {"hinge": "logistic", "counts": "logarithmic"}.get(CASES[case][0], "linear")
+    family = {"hinge": "log_odds", "counts": "log_ratio"}.get(CASES[case][0], "linear")
     found = estimate_effects(family, [theta], sparse.csr_array(columns), y[:, None], learned.as_effects)
     assert found is not None
     return float(found.mean[0, 0] / given["price"].std()), found.mean[0, 1:]

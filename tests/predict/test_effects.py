@@ -23,7 +23,7 @@ def documents(family, seed, n=N, hetero=False):
     f = theta @ np.array([1.0, -1.0, 0.5, 0.0]) + FIRST * columns[:, 0] - 0.3 * columns[:, 1]
     if family == "linear":
         y = f + rng.standard_t(5, n) * (0.3 + hetero * np.abs(columns[:, 0]))
-    elif family == "logistic":
+    elif family == "log_odds":
         y = (rng.random(n) < 1 / (1 + np.exp(-f))).astype(float)
     else:
         y = rng.negative_binomial(2, 2 / (2 + np.exp(f))).astype(float)
@@ -36,8 +36,8 @@ def estimated(family, theta, columns, y):
 
 SOLVERS = {
     "linear": lambda: Ridge(alpha=1e-3, solver="cholesky"),
-    "logistic": lambda: LogisticRegression(C=1e3, tol=1e-10, max_iter=10_000),
-    "logarithmic": lambda: PoissonRegressor(alpha=1e-3 / N, tol=1e-10, max_iter=10_000),
+    "log_odds": lambda: LogisticRegression(C=1e3, tol=1e-10, max_iter=10_000),
+    "log_ratio": lambda: PoissonRegressor(alpha=1e-3 / N, tol=1e-10, max_iter=10_000),
 }
 
 
@@ -74,16 +74,16 @@ def test_intervals_cover(family):
 
 
 def test_labels_that_topics_tell_apart_entirely():
-    theta, columns, _ = documents("logistic", 2)
-    found = estimated("logistic", theta, columns, (theta[:, 0] > 0.3).astype(float))
+    theta, columns, _ = documents("log_odds", 2)
+    found = estimated("log_odds", theta, columns, (theta[:, 0] > 0.3).astype(float))
     assert np.isfinite(found.mean).all()
     assert (np.abs(found.mean) < 3 * found.error + 0.1).all()
-    found = estimated("logistic", theta, columns, (columns[:, 0] > 0).astype(float))
+    found = estimated("log_odds", theta, columns, (columns[:, 0] > 0).astype(float))
     assert np.isfinite(found.error).all()
     assert found.mean[0, 0] > 3
 
 
-@pytest.mark.parametrize(("family", "y"), [("logarithmic", 0.0), ("logistic", 1.0), ("linear", 7.0)])
+@pytest.mark.parametrize(("family", "y"), [("log_ratio", 0.0), ("log_odds", 1.0), ("linear", 7.0)])
 def test_targets_that_are_all_the_same(family, y):
     theta, columns, _ = documents(family, 3)
     found = estimated(family, theta, columns, np.full(N, y))

@@ -295,10 +295,8 @@ class SupervisedEstimator(TopicEstimator):
             return {}
         with self._pool() as pool:
             thetas = self._label_free(whole.corpus, problems, runs, pool)
-        response, targets = whole.response, whole.targets
-        if response.family == "logistic":
-            targets = (targets + 1) / 2  # NaN stays
-        found = estimate_effects(response.family, thetas, whole.columns, targets, beside.as_effects)
+        targets = whole.response.regressed(whole.targets.astype(np.float64))
+        found = estimate_effects(whole.response.family, thetas, whole.columns, targets, beside.as_effects)
         return {"_covariates": beside} | ({} if found is None else {"_effects": found})
 
     @property

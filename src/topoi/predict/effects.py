@@ -120,8 +120,8 @@ def _clipped(f: Array) -> Array:
 
 FAMILIES = {
     "linear": Family(lambda f: f, np.ones_like, lambda f, y: 0.5 * (y - f) ** 2, lambda y: float(y.mean())),
-    "logistic": Family(expit, lambda f: expit(f) * expit(-f), lambda f, y: np.logaddexp(0, f) - y * f, lambda y: 0.0),
-    "logarithmic": Family(
+    "log_odds": Family(expit, lambda f: expit(f) * expit(-f), lambda f, y: np.logaddexp(0, f) - y * f, lambda y: 0.0),
+    "log_ratio": Family(
         lambda f: np.exp(_clipped(f)), lambda f: np.exp(_clipped(f)), lambda f, y: np.exp(_clipped(f)) - y * f,
         lambda y: float(np.log(y.mean() + 1e-3)),
     ),

@@ -45,7 +45,7 @@ class Response:
     #: Whether parameters of its own make the answer, so that a linear score must be linked to them (`fit_link`).
     linked: ClassVar[bool] = False
 
-    #: The regression that tells what covariates add to targets: "linear", "logistic" or "logarithmic".
+    #: The regression that tells what covariates add to targets: "linear", "log_odds" or "log_ratio".
     family: ClassVar[str]
     #: What these effects are in, in words.
     effect_unit: ClassVar[str]
@@ -150,6 +150,10 @@ class Response:
     def as_numbers(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers that stand for the targets of a linked loss where a linear score is fitted to them."""
         raise NotImplementedError
+
+    def regressed(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Targets as that regression takes them."""
+        return y
 
     def fit_link(self, y: NDArray[np.float64], f: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """For a linked loss the slope of linear scores f, and parameters of its own, that make targets y likeliest.

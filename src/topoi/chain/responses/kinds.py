@@ -29,7 +29,7 @@ class LabelResponse(Response):
     """A loss of labels: a positive score speaks for the label of a task."""
 
     predicts = "labels"
-    family = "logistic"
+    family = "log_odds"
     effect_unit = "log odds of the label"
     examples: ClassVar[tuple[float, ...]] = (-1.0, 1.0)
     #: Whether the loss is a likelihood, so that `link` makes probabilities of scores. Where it is none, samples vote;
@@ -63,6 +63,10 @@ class LabelResponse(Response):
     def check_targets(self, y: Floats) -> None:
         """Raise unless targets are −1 and +1."""
         check_rows(~(np.isnan(y) | (np.abs(y) == 1)), "must be −1 or +1; use NaN for a label that is not known")
+
+    def regressed(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """0 and 1."""
+        return (y + 1) / 2
 
     def link(self, f: Scores, own: Own = None) -> Scores:
         """The probability of a task's label, from scores (…, documents, tasks) and parameters (…, tasks, …)."""

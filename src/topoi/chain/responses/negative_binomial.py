@@ -93,7 +93,7 @@ class NegativeBinomial(NumberResponse):
     examples = (0.0, 1.0, 3.0, 40.0)
     predictive = True
     linked = True
-    family = "logarithmic"
+    family = "log_ratio"
     effect_unit = "logarithms of ratios of counts"
     score_unit = "logarithm of the expected count over the usual one"
 

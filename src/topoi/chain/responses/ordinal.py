@@ -236,6 +236,10 @@ class Ordinal(LabelResponse):
         chosen: NDArray[np.int64] = (p[:, 0] > 0.5).astype(np.int64) if p.shape[1] == 1 else p.argmax(1)
         return chosen
 
+    def regressed(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The places of the labels in their order."""
+        return y
+
     def as_numbers(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """The places of the labels in their order."""
         return y
