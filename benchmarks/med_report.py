@@ -255,7 +255,7 @@ def draw(rows: list[Row], arguments: argparse.Namespace) -> None:
             axis.plot(np.mean(scores), position, "|", color=_look(row.model)["color"], markersize=14)
         axis.set_yticks(range(len(ours)), [f"{row.model}, K = {row.n_topics}" for row in ours])
         axis.set_ylim(len(ours) - 0.5, -0.5)
-        axis.set_title(name if first is None else f"{name} (line: {first.model})", fontsize=9)
+        axis.set_title(name if first is None else f"{name}\nline: {first.model}", fontsize=9)
         axis.set_xlabel(MEASURE[TASKS[name].kind])
     report.save(figure, arguments.output, NAME)
 
