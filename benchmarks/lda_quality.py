@@ -13,8 +13,8 @@ from benchmarks.harness import Recorder, Results, alone, measure, options, pin, 
 
 NAME = "lda_quality"
 REFERENCE = "tomotopy"
-OURS = ("auto", "collapsed", "sparse", "delayed", "partial", "polya_urn", "light")
-SWEEPS = (5, 10, 15, 20, 30, 40, 50, 60, 75, 90, 100, 125, 150, 175, 200, 250, 300, 400, 500)
+OURS = ("auto", "collapsed", "sparse", "delayed", "expected", "partial", "polya_urn", "light")
+SWEEPS = (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 60, 75, 90, 100, 125, 150, 175, 200, 250, 300, 400, 500)
 PASSES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 # A fit ends this much below the reference's first result, which may differ a little from its mean over the rounds.
 MARGIN = 0.995

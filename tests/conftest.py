@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import signal
 
-# Several tests run at a time, a core each: threads of OpenMP and BLAS beside them would only wait for each other.
+# Several tests run at a time, a core each: more threads, of topoi, OpenMP or BLAS, would only wait for each other.
 # Set before NumPy is imported; the workers of xdist and the processes that tests start take it from here.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")  # joblib counts the cores for us
+# A shell starts what runs in the background with Ctrl-C ignored, and so then does Python: tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import numpy as np
 import pytest

@@ -39,13 +39,13 @@ def make_all(outside: Path) -> None:
     documents = outside / "documents.csv"
     write_documents(documents)
     fit(documents, outside / "lda", "--text", "body")
-    fit(documents, outside / "classifier", *COLUMNS, "--hold-out", "0.25")
+    fit(documents, outside / "classifier", *COLUMNS, "--hold-out", "0.25", "--ngrams", "2")
     fit(documents, outside / "regressor", "--text", "body", "--target", "stars", "--loss", "squared")
     kill_fit(documents, outside / "unfinished", *COLUMNS)
     kill_fit(documents, outside / "blocks", *COLUMNS, "--dask", "blocks")
     rng = np.random.default_rng(1)
     words = [word for names in SUBJECTS.values() for word in names]
-    Corpus.from_counts(rng.poisson(1.0, (5, len(words))), vocabulary=words).save(outside / "corpus")
+    Corpus.from_tokens([rng.choice(words, 30).tolist() for _ in range(5)], words, ngrams=2).save(outside / "corpus")
 
 
 def fit(documents: Path, folder: Path, *more: str) -> None:

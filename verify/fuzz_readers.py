@@ -156,8 +156,9 @@ def options_of(rng: np.random.Generator) -> dict[str, Any]:
 
 def damaged_corpus(content: bytes, rng: np.random.Generator) -> None:
     """A saved corpus in the working folder, of which one file is damaged."""
-    Corpus.from_tokens([["one", "two", "one"], [], ["three"]]).save("corpus")
-    victim = sorted(Path("corpus").iterdir())[int(rng.integers(4))]
+    Corpus.from_tokens([["one", "two", "one"], [], ["three", "one", "two"]], ngrams=3).save("corpus")
+    files = sorted(Path("corpus").iterdir())
+    victim = files[int(rng.integers(len(files)))]
     victim.write_bytes(mutated(victim.read_bytes(), [content], rng))
 
 

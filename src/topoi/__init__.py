@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from topoi.estimators.lda import LDA
     from topoi.estimators.regressor import MedLDARegressor
     from topoi.estimators.unpredicted import NeverPredictedWarning
+    from topoi.selection import choose
 
 # Where each public name lives. Nothing is imported before it is asked for: `import topoi` loads neither numba nor
 # scikit-learn.
@@ -31,6 +32,7 @@ _HOME = {
     "Checkpoints": "topoi.chain.checkpoint",
     "Corpus": "topoi.corpus.corpus",
     "TopicModel": "topoi.chain.model",
+    "choose": "topoi.selection",
     "TopoiError": "topoi.errors",
     "CorpusError": "topoi.errors",
     "FileError": "topoi.errors",
@@ -51,6 +53,7 @@ __all__ = [
     "TopicModel",
     "TopoiError",
     "__version__",
+    "choose",
     "load",
     "losses_table",
     "samplers_table",

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+
+#: Packages whose lines a warning does not point to: scikit-learn wraps methods of estimators.
+NOT_THE_USER = ("topoi", "sklearn")
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Give a warning that points to the user's line, however many functions lie between."""
+    frame, level = sys._getframe(1).f_back, 3
+    while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] in NOT_THE_USER:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
 
 class TopoiError(Exception):
     """Base of every error that topoi raises on purpose."""

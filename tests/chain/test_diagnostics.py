@@ -14,6 +14,7 @@ from scipy.special import gammaln
 
 from topoi._machine.pool import Pool
 from topoi._machine.rng import integer, new_stream
+from topoi.chain.alpha import DocumentAlpha
 from topoi.chain.diagnostics import (
     HALVES,
     Completion,
@@ -149,6 +150,24 @@ def test_completion_agrees_with_its_twin(n_topics, n_steps):
     assert got.n_scored + got.n_seen + got.n_unknown == X.sum()
 
 
+def test_documents_may_have_weights_of_their_own():
+    """Each document is scored as if all had its weights; a topic with the weight 0 is not there for it."""
+    X = random_counts(20, 30, 40, 2)
+    phi, alpha = random_topics(4, 30, 2)
+    rows = np.stack((alpha, alpha[::-1], np.where([True, False, True, False], alpha, 0)))
+    row_of = np.arange(20) % 3
+    got = completion(phi, DocumentAlpha(rows, row_of), X, seed=5)
+    logs = 0.0
+    for number, kept in enumerate((slice(None), slice(None), slice(None, None, 2))):
+        mine = np.where((row_of == number)[:, None], X, 0)
+        want = slow_completion(phi[kept], rows[number][kept], mine, True, 30, 5)
+        logs += np.log(want.perplexity) * want.n_scored
+    assert got.perplexity == pytest.approx(np.exp(logs / got.n_scored), rel=1e-10)
+    assert completion(phi, DocumentAlpha(alpha[None]), X) == completion(phi, alpha, X)
+    with pytest.raises(ParameterError, match=r"alpha: has shape \(4,\); phi has 3 topics"):
+        completion(phi[:3], DocumentAlpha(rows, row_of), X)
+
+
 def test_completion_takes_any_form_of_the_same_input():
     X = random_counts(25, 30, 40, 0)
     phi, alpha = random_topics(4, 30, 0)
@@ -210,6 +229,7 @@ def test_unigram_is_the_share_of_the_training_tokens():
         ([["a", "b"]], [1.0], None, "phi: must be"),
         ([[0.5, 0.5]], [1.0, 1.0], None, "alpha: has shape"),
         ([[0.5, 0.5]], [0.0], None, "alpha: entry 0"),
+        ([[0.5, 0.5]], [[1.0]], None, "alpha: has shape"),
         ([[0.5, 0.5], [0.5, 0.6]], [1.0, 1.0], None, "phi: row 1"),
         ([[1.5, -0.5]], [1.0], None, "phi: row 0"),
         ([[np.nan, 0.5]], [1.0], None, "phi: row 0"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -94,18 +95,41 @@ def test_plan(corpus):
         make_plan("gibs", corpus, 5)
 
 
+def test_plan_with_an_opening():
+    """It is part of the burn-in: samples never come from it, however short the burn-in is."""
+    plan = Plan("delayed", "partial", opening=2)
+    assert [plan.sampler(sweep, 4) for sweep in range(6)] == ["expected"] * 2 + ["delayed"] * 2 + ["partial"] * 2
+    assert [plan.sampler(sweep, 1) for sweep in range(3)] == ["expected", "partial", "partial"]
+    assert {plan.sampler(sweep, 0) for sweep in range(3)} == {"partial"}
+    assert plan.samplers == ["expected", "delayed", "partial"]
+    assert Plan("partial", "partial").samplers == ["partial"]
+
+
+@pytest.mark.parametrize("supervised", [False, True])
 @pytest.mark.parametrize("n_topics", [1, 5, 100, 1023, 1024, 70_000])
 @pytest.mark.parametrize("count", [1, 1000])
-def test_auto(count, n_topics):
-    """Whatever the corpus, samples come from an exact sampler; a large one gets one that is parallel."""
+def test_auto(count, n_topics, supervised):
+    """Samples come from an exact sampler. All are parallel, unless topics are many for the tokens and nobody asks."""
     corpus = Corpus.from_counts(np.full((3, 10), count))
-    plan = make_plan("auto", corpus, n_topics)
+    plan = make_plan("auto", corpus, n_topics, supervised)
     assert SAMPLERS[plan.sampling].exact
-    assert SAMPLERS[plan.burn_in].factor_class.fixed
-    if count == 1000 and n_topics <= 1024:  # with 70,000, drawing φ would cost more than the sweep
-        assert SAMPLERS[plan.sampling].factor_class.fixed
+    assert plan.opening == (2 if n_topics <= 512 and not supervised else 0)
+    always = make_plan("auto", corpus, n_topics, supervised, parallel=True)
+    assert all(SAMPLERS[name].factor_class.fixed for name in always.samplers)
+    if (not supervised and n_topics <= 5) or (count == 1000 and n_topics <= 1024):
+        assert plan == always
+    if not supervised and n_topics == 70_000:  # drawing φ would cost more than all else
+        assert plan.samplers == ["delayed", "split"]
+    assert make_plan("auto", corpus, n_topics, supervised, known=True) == replace(plan, opening=0)
     unused = Corpus(corpus.words, corpus.doc_ptr, 10_000)  # words that never occur change nothing
-    assert make_plan("auto", unused, n_topics) == plan
+    assert make_plan("auto", unused, n_topics, supervised) == plan
+
+
+def test_auto_of_supervised_models():
+    """A token for each entry of φ is enough to draw it."""
+    corpus = Corpus.from_counts(np.full((3, 10), 7))
+    assert make_plan("auto", corpus, 21, supervised=True) == Plan("delayed", "partial")
+    assert make_plan("auto", corpus, 22, supervised=True) == Plan("delayed", "collapsed")
 
 
 @pytest.mark.parametrize("burn_in", [6, 0, 9])

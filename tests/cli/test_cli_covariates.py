@@ -149,7 +149,6 @@ def test_values_that_are_missing_or_wrong(place, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "--covariate: is for models with labels; it needs --label or --target."),
         (("--label", "brand"), "--covariate: has 'brand', which is the label too"),
         (("--label", "subject", "--covariate", "price"), "--covariate: has the column 'price' more than once"),
         (("--label", "subject", "--covariate", "cost"), "has no column 'cost'"),

@@ -178,7 +178,7 @@ def test_max_seconds_stops_early(posts, tmp_path):
         (("--text", "body", "--label", "key", "--target", "stars"), "--target: and label were both given"),
         (("--text", "body", "--margin", "2"), "--margin: is for models with labels; it needs --label"),
         (("--text", "body", "--sampler", "magic"), "--sampler: unknown sampler 'magic'; choose one of auto"),
-        (("--text", "body", "--alpha", "x"), "--alpha: must be a number or `learn`, not 'x'"),
+        (("--text", "body", "--alpha", "x"), "--alpha: must be a number or `learn` or `hdp`, not 'x'"),
         (("--text", "body", "--min-df", "x"), "--min-df: must be a number of documents"),
         (("--text", "body", "--min-df", "61"), "--max-df: 0.5 of 60 documents is fewer than --min-df 61"),
         (("--text", "body", "--burn-in", "300"), "--burn-in: must be from 0 to"),
@@ -225,3 +225,14 @@ def test_foreign_checkpoints_are_not_removed(posts, tmp_path):
     assert result.exit_code == 2
     assert "not of topoi's making" in result.stderr
     assert (tmp_path / "m" / "checkpoints" / "mine.pt").exists()
+
+
+def test_the_number_of_topics_is_found(posts, tmp_path):
+    """It is shown in the summary, noted, and shown again by `topoi info`."""
+    options = ("--text", "body", "--topics", "auto", "--sweeps", 6, "-j", 1)
+    printed = done("fit", posts, *options, "-o", tmp_path / "m")
+    assert "Number of topics:" in printed.stdout
+    found = about(tmp_path / "m")
+    assert found["settings"]["topics"] == "auto"
+    assert found["topics"]["low"] <= found["topics"]["mean"] <= found["topics"]["high"]
+    assert "number of topics" in done("info", tmp_path / "m").stdout

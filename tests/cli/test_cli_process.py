@@ -158,8 +158,8 @@ def test_completion(monkeypatch):
     assert out.split() == [b"transform"]
 
 
-def test_warmup_meets_both_plans_of_auto(monkeypatch):
-    """Fits of few tokens and of many take other kernels: both are compiled. (What they compile is in the cache.)"""
+def test_warmup_meets_the_plans_of_auto(monkeypatch):
+    """Fits of few topics and of many take other kernels: both are compiled. (What they compile is in the cache.)"""
     from support.cli_files import call
     from topoi.chain.plan import auto
     from topoi.cli import warmup
@@ -172,5 +172,5 @@ def test_warmup_meets_both_plans_of_auto(monkeypatch):
     monkeypatch.setattr(warmup, "steps", lambda every: [step for step in steps if step[0].startswith("LDA")])
     result = call("warmup")
     assert result.exit_code == 0
-    assert {plan.sampling for plan in seen} == {"collapsed", "partial"}
+    assert {name for plan in seen for name in plan.samplers} == {"expected", "delayed", "partial", "split"}
     assert "Ready after" in result.stderr

@@ -37,6 +37,29 @@ def new_corpus(place, name):
     return model, read_documents(place / "new.csv", text="body", vocabulary=vocabulary).corpus
 
 
+def test_topics_say_in_how_many_chains_they_were_found(place, tmp_path):
+    done("fit", place / "posts.csv", "--text", "body", *QUICK, "--chains", 3, "-o", tmp_path / "chains")
+    expected = topoi.load(tmp_path / "chains" / "estimator.topoi").topic_agreement()
+    rows = as_json("topics", tmp_path / "chains", "--json")["topics"]
+    assert [(row["found_in"], row["n_chains"], row["agreement"]) for row in rows] == [
+        (one.found_in, 3, pytest.approx(one.agreement)) for one in expected
+    ]
+    shown = done("topics", tmp_path / "chains").stdout
+    assert "found in" in shown
+    for one in expected:
+        assert f"{one.found_in} of 3" in shown
+    done("topics", tmp_path / "chains", "-o", tmp_path / "topics.csv")
+    written = table((tmp_path / "topics.csv").read_text("utf-8"))
+    assert {(int(row["topic"]), int(row["found_in"])) for row in written} == {
+        (k, one.found_in) for k, one in enumerate(expected)
+    }
+
+
+def test_one_chain_says_nothing_of_chains(place):
+    assert "found_in" not in as_json("topics", place / "lda", "--json")["topics"][0]
+    assert "found in" not in done("topics", place / "lda").stdout
+
+
 def test_predict_is_that_of_the_library(place):
     model, corpus = new_corpus(place, "one")
     rows = table(done("predict", place / "one", place / "new.csv", "--proba", "--scores").stdout)

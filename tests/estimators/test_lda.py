@@ -84,7 +84,8 @@ def test_grid_search_in_processes(counts):
 
 def test_parameters_and_clone(few):
     given = {
-        "n_topics": 4, "doc_topic_prior": [0.1, 0.2, 0.3, 0.4], "topic_word_prior": "learn", "sampler": "light",
+        "n_topics": 4, "doc_topic_prior": [0.1, 0.2, 0.3, 0.4], "topic_word_prior": "learn", "prevalence": None,
+        "seeds": {"one": [1, 2]}, "seed_strength": 0.5, "topics_per_label": 2, "sampler": "light",
         "sampler_options": {"n_mh": 3},
         "n_sweeps": 12, "burn_in": 3, "n_samples": 5, "n_chains": 2, "infer_sweeps": 7, "infer_method": "gibbs",
         "max_seconds": 60.0,
@@ -176,7 +177,7 @@ def test_not_fitted(method, few):
 
 
 def test_docstrings():
-    assert doctest.testmod(topoi.estimators.lda) == (0, 4)
+    assert doctest.testmod(topoi.estimators.lda) == (0, 7)
 
 
 def test_import_is_light():

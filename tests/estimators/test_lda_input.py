@@ -164,7 +164,7 @@ BAD_PARAMETERS = [
     *[("n_topics", value) for value in WHOLE],
     *[("n_chains", value) for value in WHOLE],
     *[("infer_sweeps", value) for value in WHOLE],
-    *[("n_sweeps", value) for value in WHOLE],
+    *[("n_sweeps", value) for value in WHOLE if value is not None],
     *[("n_samples", value) for value in WHOLE],
     *[("burn_in", value) for value in (10, 11, -1, 2.5, True, "3", np.nan)],
     *[("doc_topic_prior", value) for value in (0, -0.1, np.nan, np.inf, "learned", True, [0.1, 0.2], [0.1] * 4)],

@@ -189,11 +189,16 @@ def test_training_errors_would_not_do():
     train, test = Documents(100, seed=11), Documents(1000, seed=12)
     rng = np.random.default_rng(14)
     y, truth = rng.normal(size=100), rng.normal(size=1000)
-    model = regressor(n_topics=20, n_chains=1, cost=16.0, infer_method="gibbs", infer_sweeps=30).fit(train.X, y)
-    learned = np.abs(y - model.doc_topic_ @ model.topic_weights_[0])
-    assert np.quantile(learned, 0.9) < 0.8  # of 1.64
-    low, high = model.predict_interval(test.X, 0.9).T
-    assert ((low <= truth) & (truth <= high)).mean() > 0.8
+    learned, covered = [], []
+    for seed in range(10):  # of a single fit the coverage has a standard deviation of 0.06, which says little
+        model = regressor(
+            n_topics=20, n_chains=1, cost=16.0, infer_method="gibbs", infer_sweeps=30, random_state=seed
+        ).fit(train.X, y)
+        learned.append(np.quantile(np.abs(y - model.doc_topic_ @ model.topic_weights_[0]), 0.9))
+        low, high = model.predict_interval(test.X, 0.9).T
+        covered.append(((low <= truth) & (truth <= high)).mean())
+    assert max(learned) < 0.8  # of 1.64
+    assert np.mean(covered) > 0.8
 
 
 def test_intervals_of_one_output_and_of_several(train, test):

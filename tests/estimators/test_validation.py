@@ -273,4 +273,6 @@ def test_labels_that_cannot_be_learned_are_not_watched():
 
 def test_of_many_documents_some_are_watched():
     many = Dataset(Corpus.from_counts(np.ones((3 * WATCHED, 1), int)))
-    assert to_watch(many.target, many, many, np.arange(3 * WATCHED)).n_documents == WATCHED
+    documents, covariates = to_watch(many.target, many, many, np.arange(3 * WATCHED))
+    assert documents.n_documents == WATCHED
+    assert covariates is None

@@ -172,6 +172,7 @@ def test_burn_in_after_more_documents(train):
 # ---- evaluate --------------------------------------------------------------------------------------------------------
 
 OF_TOPICS = {"log_likelihood", "perplexity", "u_mass", "npmi", "diversity", "exclusivity", "rhat", "ess", "n_chains"}
+OF_SEVERAL_CHAINS = OF_TOPICS | {"topic_agreement", "found_in_all_chains"}
 OF_LABELS = {"micro_f1", "macro_f1", "log_loss", "calibration_error", "per_label", "confusion"}
 
 
@@ -212,9 +213,9 @@ def test_classifier(kind, fitted, test):
     model, y = fitted["logistic", kind], getattr(test, kind)
     found = evaluate(model, test.X, y)
     accuracy = "subset_accuracy" if kind == "several" else "accuracy"
-    assert set(found) == OF_TOPICS | OF_LABELS | {accuracy}
+    assert set(found) == OF_SEVERAL_CHAINS | OF_LABELS | {accuracy}
     assert found[accuracy] == model.score(test.X, y)
-    assert set(evaluate(model, test.X)) == OF_TOPICS  # no labels, no scores of them
+    assert set(evaluate(model, test.X)) == OF_SEVERAL_CHAINS  # no labels, no scores of them
     if kind != "several":
         p = model.predict_proba(test.X)
         assert found["log_loss"] == pytest.approx(log_loss(y, p))
@@ -237,7 +238,7 @@ def test_regressor(kind, train, test):
     y = getattr(test, kind)
     found = evaluate(model, test.X, y, level=0.8)
     more = {"per_output"} if kind == "numbers" else set()
-    assert set(found) == OF_TOPICS | {"r2", "rmse", "mae", "coverage", "interval_width", "level"} | more
+    assert set(found) == OF_SEVERAL_CHAINS | {"r2", "rmse", "mae", "coverage", "interval_width", "level"} | more
     assert found["r2"] == pytest.approx(model.score(test.X, y))
     bounds = model.predict_interval(test.X, 0.8)
     assert found["coverage"] == pytest.approx(((bounds[..., 0] <= y) & (y <= bounds[..., 1])).mean())

@@ -19,6 +19,7 @@ from topoi._machine.pool import Pool
 from topoi._machine.rng import LEFT_TO_RIGHT, new_stream
 from topoi._machine.simd import padded
 from topoi.chain import diagnostics
+from topoi.chain.alpha import DocumentAlpha
 from topoi.chain.priors import fixed_priors
 from topoi.evaluate import HeldOut, document_completion, left_to_right, log_likelihoods
 from topoi.evaluate._particles import log_documents, read_document
@@ -134,7 +135,7 @@ def test_mean_of_many_runs(n_moves):
 
 def test_more_particles_less_noise():
     rng = np.random.default_rng(2)
-    phi, alpha = rng.dirichlet(np.full(30, 0.1), 4), np.full(4, 0.1)
+    phi, alpha = rng.dirichlet(np.full(30, 0.1), 4), DocumentAlpha(np.full((1, 4), 0.1))
     corpus = Corpus.from_counts(rng.multinomial(40, phi.mean(0))[None])
     few, many = (
         np.array([log_documents(phi, alpha, corpus, n, -1, seed, Pool(1))[0] for seed in range(60)]) for n in (2, 64)
@@ -210,6 +211,38 @@ def test_completion_is_that_of_diagnostics():
     found = document_completion(model, X, seed=3, n_jobs=2)
     assert found == HeldOut(-np.log(twin.perplexity), twin.perplexity, twin.n_scored)
     assert document_completion(model, X, seed=4) != found
+
+
+class Labelled:
+    """Documents of one label each, whose words the other label has too, and a model of them."""
+
+    def __init__(self):
+        rng = np.random.default_rng(9)
+        self.labels = [["a"] if i % 2 else ["b"] for i in range(80)]
+        self.phi = np.array([[4, 3, 2, 1], [1, 2, 3, 4]]) / 10
+        self.X = np.array([rng.multinomial(6, self.phi[int(own == ["a"])]) for own in self.labels])
+        self.model = LDA(2, n_sweeps=20, random_state=0).fit(self.X, topic_labels=self.labels)
+
+
+def test_what_is_known_of_documents_is_used():
+    """With labels of one topic each there is nothing to integrate out; without, there is."""
+    data = Labelled()
+    phi = data.model.components_[[data.model.topic_labels_.index(own[0]) for own in data.labels]]
+    found = log_likelihoods(data.model, data.X, n_particles=3, topic_labels=data.labels)
+    np.testing.assert_allclose(found, (data.X * np.log(phi)).sum(1), rtol=1e-12)
+    per_token = found.sum() / data.X.sum()
+    assert left_to_right(data.model, data.X, topic_labels=data.labels).log_likelihood == pytest.approx(per_token)
+    completed = document_completion(data.model, data.X, topic_labels=data.labels)
+    assert completed.log_likelihood == pytest.approx(per_token, abs=0.05)
+    labelled = data.model.with_topic_labels(data.X, data.labels)
+    assert document_completion(data.model, labelled) == document_completion(data.model.model_, labelled) == completed
+    for measure in (document_completion, left_to_right):
+        assert measure(data.model, data.X).log_likelihood < measure(data.model, labelled).log_likelihood
+    for name in ("covariates", "topic_labels"):
+        with pytest.raises(ParameterError, match=f"{name}: are those of an estimator; a TopicModel does not know them"):
+            document_completion(data.model.model_, data.X, **{name: data.labels})
+    with pytest.raises(ParameterError, match="covariates: are given, but fit had none that topics depend on"):
+        left_to_right(data.model, data.X, covariates={"x": np.zeros(80)})
 
 
 def test_bad_input(train):

@@ -81,3 +81,27 @@ def test_gather_and_spread(n, plain):
     expected = f.copy()
     expected[d] += x * change
     np.testing.assert_allclose(scores[0], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [16, 32, 112])
+def test_weights_of_topics(width, dtype, plain):
+    rng = np.random.default_rng(width)
+    table, (n_d, alpha, scale) = abs(rows(rng, 5, width, dtype)), abs(rows(rng, 3, width, dtype))
+    found, twin = np.zeros(width, dtype), np.zeros(width, dtype)
+    total = lanes.weigh_topics(n_d, 3, found, alpha, table, 0.3, scale)
+    assert total == plain.weigh_topics(n_d, 3, twin, alpha, table, 0.3, scale)
+    np.testing.assert_array_equal(found, twin)
+    np.testing.assert_allclose(found, (n_d + alpha) * (table[3] + dtype(0.3)) * scale, rtol=1e-6)
+    np.testing.assert_allclose(total, found.sum(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_blend(dtype, plain):
+    rng = np.random.default_rng(3)
+    start, weight = rows(rng, 2, 48, dtype)
+    found, twin = start.copy(), start.copy()
+    lanes.blend(found, dtype(0.7), 1.3, weight)
+    plain.blend(twin, dtype(0.7), 1.3, weight)
+    np.testing.assert_array_equal(found, twin)
+    np.testing.assert_allclose(found, 0.7 * start + 1.3 * weight, rtol=0, atol=1e-5)

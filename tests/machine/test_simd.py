@@ -85,7 +85,7 @@ def test_compiled_is_interpreted(n_topics, dtype, plain):
     rng = np.random.default_rng(n_topics)
     args = problem(n_topics, 5, dtype)
     n_d, alpha, table, offset, scale = args
-    other = problem(n_topics, 6, dtype)[0]
+    other, alpha_b = problem(n_topics, 6, dtype)[:2]
     sums = [new_sums(alpha) for _ in range(4)]
     for u in [2.0**-53, 1 - 2.0**-53, *rng.random(60)]:
         v = 1 - u
@@ -93,8 +93,9 @@ def test_compiled_is_interpreted(n_topics, dtype, plain):
         assert ours == plain["draw_topic"](n_d, 0, sums[1], u, alpha, table, offset, scale)
         assert sums[0].tobytes() == sums[1].tobytes()
         assert weights_of(*args[:3], offset, scale, 0)[ours] > 0
-        both = draw_two(n_d, other, 0, 2, sums[2], sums[3], u, v, alpha, table, offset, scale)
-        assert both == (ours, draw_topic(other, 2, sums[1], v, alpha, table, offset, scale))
+        for given, own in ((alpha_b, alpha_b), (alpha, alpha), (None, alpha)):
+            both = draw_two(n_d, other, 0, 2, sums[2], sums[3], u, v, alpha, given, table, offset, scale)
+            assert both == (ours, draw_topic(other, 2, sums[1], v, own, table, offset, scale))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -413,3 +413,13 @@ def test_short_names():
     assert len(short("x" * 100, 28)) == 28
     assert short("the beginning and the end", 11) == "the b…e end"
     assert name_width([]) == 0
+
+
+def test_topics_are_called_by_their_names(lda, model):
+    named, named_model = copy.deepcopy(lda), copy.deepcopy(model)
+    named.model_.topic_names = ["sport", "", "", "space", ""]
+    titles = [panel.get_title(loc="left").split("  ·")[0] for panel in plot.topics(named)]
+    assert titles == ["sport", "topic 1", "topic 2", "space", "topic 4"]
+    named_model.model_.topic_names = ["sport"] + [""] * 7
+    ticks = [tick.get_text().split("  ")[-1] for tick in plot.weights(named_model, sort=False).get_xticklabels()]
+    assert ticks == ["sport", *map(str, range(1, 8))]

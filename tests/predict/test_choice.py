@@ -74,7 +74,7 @@ def test_what_tells_is_given_its_say(labels):
         for topics in choice.TOPIC_SCALES
     ]
     assert aim.loss(scores) <= 1.03 * min(grid)
-    chosen = {"power": settings.power, "topics": settings.topics}
+    chosen = {"power": settings.power, "topics": settings.topics, "ratio": settings.ratio}
     assert aim.loss(scores) == pytest.approx(losses(found, aim, (settings.strength,), **chosen)[0], rel=1e-3)
 
 

@@ -29,8 +29,8 @@ def run():
         return np.concatenate([z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]] for d in documents])
 
     alpha = np.full(K, ALPHA) * np.arange(1, K + 1)
-    state = SimpleNamespace(priors=fixed_priors(alpha, BETA))
-    return SimpleNamespace(corpus=corpus, z=z, counts=sparse.csr_array(counts), topics=topics, state=state, alpha=alpha)
+    model = SimpleNamespace(priors=fixed_priors(alpha, BETA))
+    return SimpleNamespace(corpus=corpus, z=z, counts=sparse.csr_array(counts), topics=topics, model=model, alpha=alpha)
 
 
 def naive(run, d, n_sweeps):

@@ -128,11 +128,10 @@ def test_compiled_is_interpreted():
     table[:, :20] = (model.word_rows(np.arange(12), np.float32) + np.float32(model.beta)) * model.scale.astype(
         np.float32
     )
-    alpha = np.zeros(32, np.float32)
-    alpha[:20] = model.alpha
+    prior = model.priors.topics.alpha_of(corpus).for_kernels(5, np.float32, 32)
     counts = np.zeros((5, 20))
     settle_documents.py_func(
-        bag.indptr.astype(np.int64), bag.indices.astype(np.int32), bag.data, 0, 5, alpha, table, 5, np.float32(1e-3),
+        bag.indptr.astype(np.int64), bag.indices.astype(np.int32), bag.data, 0, 5, prior, table, 5, np.float32(1e-3),
         counts,
     )  # fmt: skip
     np.testing.assert_allclose(found, counts, rtol=1e-6, atol=1e-6)

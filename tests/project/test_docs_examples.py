@@ -17,6 +17,7 @@ PAGES = [
     "tutorial.md",
     "architecture.md",
     "supervised.md",
+    "performance.md",
     *sorted(f"howto/{page.name}" for page in (DOCS / "howto").glob("*.md")),
 ]
 NO_MATPLOTLIB = importlib.util.find_spec("matplotlib") is None

@@ -18,6 +18,7 @@ THE_SAME = {
     "normalise": "the same, done to different arrays",
     "base": "what the members of a family share",
     "delayed": "a word factor, and the sampler that draws with it",
+    "expected": "a word factor, and the sampler that draws with it",
     "split": "rows of counts, and the sampler that draws with them",
 }
 

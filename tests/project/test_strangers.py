@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 import topoi
 from support.cli_files import call, done
-from topoi import LDA, Corpus, MedLDARegressor
+from topoi import LDA, Corpus, MedLDAClassifier, MedLDARegressor
 from topoi._disk import store, strict_json
 from topoi._disk.folders import CHECKPOINT_NAMES, clear
 from topoi._disk.store import ModelError
@@ -83,11 +83,27 @@ def test_files_of_others_among_checkpoints_stay(engine, tmp_path):
     assert all(path.read_text() == "years of work" for path in mine)
 
 
-@pytest.mark.parametrize("sampler", ["auto", "delayed", "partial", "polya_urn"])
-def test_blocks_leave_nothing_of_their_own(sampler, tmp_path):
+SHORT = {"n_sweeps": 6, "n_samples": 2, "random_state": 0}
+#: Fits whose runs have files of different names.
+LEAVING = {
+    **{
+        name: lambda folder, name=name: LDA(2, **SHORT, engine="blocks", sampler=name).fit(X, checkpoint=folder)
+        for name in ("auto", "delayed", "expected", "partial", "polya_urn")
+    },
+    "seeds": lambda folder: LDA(2, **SHORT, engine="blocks", seeds={"a": [0]}).fit(X, checkpoint=folder),
+    "prevalence": lambda folder: LDA(2, **SHORT, engine="blocks").fit(
+        X, covariates={"a": np.arange(len(X)) % 2.0}, checkpoint=folder
+    ),
+    "columns": lambda folder: MedLDAClassifier(2, **SHORT, engine="blocks", refit=False).fit(
+        X, np.arange(len(X)) % 2, covariates={"a": np.arange(len(X)) % 2.0}, checkpoint=folder
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LEAVING)
+def test_blocks_leave_nothing_of_their_own(kind, tmp_path):
     """Every name that a run gives its files is among those that are removed."""
-    settings = {"n_sweeps": 6, "n_samples": 2, "random_state": 0, "engine": "blocks", "sampler": sampler}
-    LDA(2, **settings).fit(X, checkpoint=Checkpoints(tmp_path, every_sweeps=1))
+    LEAVING[kind](Checkpoints(tmp_path, every_sweeps=1))
     assert list(tmp_path.rglob("z-*"))
     clear(tmp_path, CHECKPOINT_NAMES)
     assert not tmp_path.exists()

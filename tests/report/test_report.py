@@ -312,6 +312,15 @@ def test_traces_of_all_chains(train):
     assert data["held_out"] == [{"name": "perplexity", "sweep": [10, 20], "value": [400.0, 350.0]}]
 
 
+def test_in_how_many_chains_topics_were_found(lda, train):
+    assert report_data(lda)["sections"]["topics"]["trust"] == []
+    several = LDA(3, n_sweeps=30, n_chains=3, random_state=0).fit(train.X)
+    told = report_data(several)["sections"]["topics"]["trust"]
+    assert [(one["found_in"], one["n_chains"], one["agreement"]) for one in told] == [
+        (one.found_in, 3, one.agreement) for one in several.topic_agreement()
+    ]
+
+
 def test_effective_samples(lda, monkeypatch):
     """Those of the draws after the burn-in, if there are enough of them to tell."""
     draws = np.random.default_rng(0).normal(size=(3, 60))

@@ -158,6 +158,24 @@ def test_a_click_on_a_topic_chooses_it_everywhere(visit, labelled_page):
     assert page.locator(f'.doc [data-topic="{other}"].on').count() > 0
 
 
+def test_in_how_many_chains_a_topic_was_found(visit, labelled_page, tmp_path):
+    page = visit(labelled_page)
+    scroll_through(page)
+    assert re.search(r"\d of 8 topics were found in all 2 chains", page.inner_text("#topics-lead"))
+    seen = set()
+    for _ in range(7):
+        seen.add(page.inner_text("#trust"))
+        page.click("#next")
+    assert all(re.match(r"Found in [12] of 2 chains; mean overlap with its partners ", line) for line in seen)
+    assert len(seen) > 1  # it follows the choice
+    one = LDA(2, n_sweeps=5, n_samples=1, random_state=0).fit([[3, 1], [1, 3]])
+    write_report(tmp_path / "one.html", one)
+    page = visit(tmp_path / "one.html")
+    scroll_through(page)
+    assert page.inner_text("#trust") == ""
+    assert not page.is_visible("#topics-lead")
+
+
 def test_keys(visit, labelled_page):
     """Tab reaches the map, arrows move between topics, the slider answers to arrows, and focus can be seen."""
     page = visit(labelled_page)

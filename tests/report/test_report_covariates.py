@@ -8,10 +8,13 @@ import pytest
 from scipy import sparse
 
 from support.labelled import WORDS, quick, quick_regressor
-from topoi import Corpus
+from topoi import LDA, Corpus
 from topoi.errors import ParameterError
+from topoi.report import write_report
 from topoi.report.beside import take_covariates
 from topoi.report.sections import covariates as section
+from topoi.report.sections import prevalence
+from topoi.report.subject import Subject
 from topoi.report.write import report_data
 
 NAMES = np.array(["art", "bread", "cars", "dogs", "earth"])
@@ -137,3 +140,18 @@ def test_rows_of_covariates():
     assert take_covariates(array, rows).tolist() == [[4, 5], [0, 1]]
     assert take_covariates(sparse.csr_array(array), rows).toarray().tolist() == [[4, 5], [0, 1]]
     assert take_covariates(None, rows) is None
+
+
+def test_topics_by_covariates(tmp_path):
+    """Of every topic its strongest effects; nothing where topics depend on nothing."""
+    X, given = np.random.default_rng(0).poisson(1.0, (40, 8)), {"party": np.array(["a", "<b>"])[np.arange(40) % 2]}
+    model = LDA(3, n_sweeps=6, n_samples=3, random_state=0).fit(X, covariates=given)
+    found = prevalence.data(Subject(model))
+    assert [topic["name"].split(":")[0] for topic in found["topics"]] == ["0", "1", "2"]
+    own = [row for row in model.effects() if row.topic == 1]
+    assert sorted(map(tuple, found["topics"][1]["effects"])) == sorted(row[1:] for row in own)
+    write_report(tmp_path / "r.html", model, X=X)
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert '"prevalence"' in page
+    assert "<b>" not in page.split('id="data">')[1].split("</script>")[0]
+    assert prevalence.data(Subject(LDA(3, n_sweeps=2, random_state=0).fit(X))) is None

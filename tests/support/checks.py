@@ -12,6 +12,7 @@ from support import naive
 from support.exact import (
     CASES,
     FEW,
+    OWN,
     PROPOSALS,
     STALE,
     block_matrix,
@@ -19,13 +20,18 @@ from support.exact import (
     fixed_sampler,
     state_of,
 )
+from support.naive_expected import expected_phi, mean_field_matrix
+from support.naive_warp import check_passes, check_sweeps
 from topoi._machine.rng import TOPICS, new_stream
 
 TOLERANCE = 1e-12
 
 
 def cases(kind):
-    if kind.draw == "gibbs":
+    if kind.draw in ("gibbs", "mean_field"):
+        return CASES | ({"own": OWN} if kind.alpha_per_document else {})
+    assert not kind.alpha_per_document, f"name a corpus with α of its own, small enough for {kind.name}"
+    if kind.by_words:  # its passes over words are followed word by word
         return CASES
     return {"stale": STALE} if kind.name == "alias" else {"proposals": PROPOSALS}
 
@@ -50,6 +56,10 @@ def options(kind):
 
 def check_transitions(kind, tiny, together=False, **option):
     """The sampler's own source, on every path: equal to the naive twin, and the posterior unchanged."""
+    if kind.by_words:
+        check_passes(kind, tiny)
+        check_sweeps(kind)
+        return
     fixed = kind.factor_class.fixed
     # Several φ for the z-step given φ: an urn may draw an empty row for one of them.
     for seed in range(3 if fixed else 1):
@@ -67,9 +77,9 @@ def check_transitions(kind, tiny, together=False, **option):
             twin = naive_matrix(kind, tiny, d, phi, option)
             np.testing.assert_allclose(matrix, twin, rtol=0, atol=TOLERANCE)
             sweep = sweep @ matrix
-        if together or tiny is FEW:  # all documents in one block: what one leaves behind must not reach the next
+        if together or tiny in (FEW, OWN):  # all documents in one block: what one leaves behind must not reach the next
             np.testing.assert_allclose(block_matrix(tiny, 0, len(tiny.documents), make), sweep, rtol=0, atol=TOLERANCE)
-        if kind.exact or fixed:
+        if kind.exact or (fixed and kind.draw == "gibbs"):
             posterior = tiny.posterior(phi)
             assert np.abs(posterior @ sweep - posterior).max() < TOLERANCE
 
@@ -77,6 +87,8 @@ def check_transitions(kind, tiny, together=False, **option):
 def naive_matrix(kind, tiny, d, phi, option):
     if kind.draw == "gibbs":
         return naive.gibbs_matrix(tiny, d, phi)
+    if kind.draw == "mean_field":
+        return mean_field_matrix(tiny, d, phi)
     if kind.name == "light":
         return naive.light_matrix(tiny, d)
     if kind.name == "light_med":
@@ -91,7 +103,7 @@ def check_counts(kind, tiny):
     """The counts that a sampler keeps are those that its topics have."""
     for option in options(kind):
         rng = np.random.default_rng(5)
-        state = state_of(kind, tiny, rng.integers(0, tiny.n_topics, len(tiny.tokens)))
+        state = state_of(kind, tiny, tiny.states[rng.integers(len(tiny.states))])
         sampler = kind(state, **option)
         for sweep in range(6):
             sampler.begin()
@@ -106,7 +118,21 @@ def check_word_factor(kind, tiny, n=2000):
         check_word_factor_at(kind, tiny, z, n)
 
 
+def check_expected_at(kind, tiny, z):
+    """Nothing is drawn: φ is that of the twin, at whatever sweep."""
+    for passes, sweep in ((1, 0), (1, 7), (3, 0), (2, 1)):
+        state = state_of(kind, tiny, z)
+        state.sweep = sweep
+        sampler = kind(state, passes=passes)
+        sampler.begin()
+        twin = expected_phi(tiny.documents, tiny.counts(z)[1], tiny.own, tiny.beta, sweep=sweep, passes=passes)
+        np.testing.assert_allclose(sampler.factor.to_dense(), twin, rtol=1e-12)
+
+
 def check_word_factor_at(kind, tiny, z, n):
+    if kind.factor_class.name == "expected":
+        check_expected_at(kind, tiny, z)
+        return
     _, n_wk, n_k = tiny.counts(z)
     draws = []
     state = state_of(kind, tiny, z)

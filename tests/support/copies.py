@@ -68,6 +68,11 @@ def follow_oracles(rng):
 
 def interpreted(edits=None, modules=("topoi.chain.samplers", "topoi.chain.state", "topoi.corpus.corpus")):
     """Import topoi once more, without the compiler and with `edits`; returns its module `topoi.chain.samplers`."""
+    return interpreted_modules(edits, modules)["topoi.chain.samplers"]
+
+
+def interpreted_modules(edits, modules):
+    """These modules by name, imported once more, without the compiler and with `edits`."""
     edits = edits or {}
     finder = _Finder(edits)
     saved = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "topoi"}
@@ -88,4 +93,4 @@ def interpreted(edits=None, modules=("topoi.chain.samplers", "topoi.chain.state"
         sys.modules.update(saved)
     wanted = {(module, old) for module, changes in edits.items() for old, _ in changes}
     assert finder.used == wanted, f"edits not applied: {wanted - finder.used}"
-    return loaded["topoi.chain.samplers"]
+    return loaded

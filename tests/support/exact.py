@@ -9,6 +9,7 @@ from scipy import stats
 
 from support.naive import Tiny
 from support.oracle import paths
+from support.own_alpha import priors_of
 from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import State
@@ -23,6 +24,13 @@ STALE = Tiny([[0, 0], [0, 1], [], [1]], alpha=[0.3, 0.7], beta=0.4, n_words=3)
 # THREE_TOPICS has 243 states: FEW, with 27, is met by the plain run.
 FEW = Tiny([[0, 2], [], [0]], alpha=[0.2, 0.5, 1.1], beta=0.3, n_words=3)
 CASES = {"repeated": REPEATED, "few": FEW}
+# Documents with an α of their own: two that can have all topics, one that can have two of them.
+OWN = Tiny(
+    [[0, 2], [], [1], [0]],
+    alpha=[[0.2, 0.5, 1.1], [0.3, 0.3, 0.3], [0.9, 0.3, 0.1], [0.4, 0.0, 0.7]],
+    beta=0.3,
+    n_words=3,
+)
 
 
 @functools.cache
@@ -38,9 +46,7 @@ def state_class(kind):
 
 
 def state_of(kind, tiny, z, seed=0, real=np.float64):
-    return state_class(kind)(
-        corpus_of(tiny), fixed_priors(tiny.alpha, tiny.beta), np.array(z, np.uint16), seed, real=real
-    )
+    return state_class(kind)(corpus_of(tiny), priors_of(tiny.alpha, tiny.beta), np.array(z, np.uint16), seed, real=real)
 
 
 def block_matrix(tiny, first, last, make):
@@ -56,6 +62,7 @@ def block_matrix(tiny, first, last, make):
             return tuple(int(k) for k in fresh.state.z)
 
         for probability, result in paths(run):
+            assert result in tiny.index, "a token has a topic that its document cannot have"
             matrix[a, tiny.index[result]] += probability
     return matrix
 
@@ -74,7 +81,8 @@ def collapsed_makers(kind, tiny, **options):
 def fixed_sampler(kind, tiny, seed, **options):
     """A sampler with a word factor made at some topics, and a maker that goes on with this factor."""
     rng = np.random.default_rng(seed)
-    sampler = kind(state_of(kind, tiny, rng.integers(0, tiny.n_topics, len(tiny.tokens)), seed), **options)
+    z = tiny.states[rng.integers(len(tiny.states))]
+    sampler = kind(state_of(kind, tiny, z, seed), **options)
     sampler.begin()
     return sampler, lambda z: sampler
 
@@ -91,7 +99,7 @@ def simulate(tiny, name, n, seed, start=None, sweeps=1, **options):
     corpus = corpus_of(tiny)
     for r in range(n):
         z = np.array(tiny.states[start[r]], np.uint16)
-        state = State(corpus, fixed_priors(tiny.alpha, tiny.beta), z, seed, r * sweeps)
+        state = State(corpus, priors_of(tiny.alpha, tiny.beta), z, seed, r * sweeps)
         sampler = SAMPLERS[name](state, **options)
         for _ in range(sweeps):
             sampler.sweep()

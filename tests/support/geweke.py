@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from support.own_alpha import priors_of
 from topoi.chain.diagnostics import log_joint
-from topoi.chain.priors import fixed_priors
-from topoi.chain.state import State
+from topoi.chain.state import NO_BASE, State
 from topoi.corpus import Corpus
 
 LENGTHS = np.array([4, 0, 1, 3, 6])
@@ -23,21 +23,34 @@ def choose(rng, p):
     return (rng.random(len(p))[:, None] >= cdf / cdf[:, -1:]).sum(1)
 
 
-def draw_topics(rng):
-    return choose(rng, rng.dirichlet(ALPHA, len(LENGTHS))[DOCUMENT])
+#: α of every document, where each has its own; the fourth lacks a topic, the fifth all but two.
+OWN_ALPHA = np.array([[0.4, 0.9, 0.25], [1.0, 1.0, 1.0], [0.2, 0.3, 0.9], [0.6, 0.0, 0.5], [0.0, 0.7, 0.3]])
 
 
-def draw_words(rng, z):
-    """Words given topics, φ drawn from its prior and forgotten."""
-    return choose(rng, rng.dirichlet(np.full(N_WORDS, BETA), len(ALPHA))[z])
+def draw_topics(rng, own=False):
+    if not own:
+        return choose(rng, rng.dirichlet(ALPHA, len(LENGTHS))[DOCUMENT])
+    theta = rng.gamma(np.maximum(OWN_ALPHA, 1e-9)) * (OWN_ALPHA > 0)
+    return choose(rng, (theta / theta.sum(1, keepdims=True))[DOCUMENT])
 
 
-def state_of(words, z, seed, sweep):
-    """Words must rise within a document. The sort is stable and looks at words alone: sorting by topic as well would
-    start every sweep from a special order of the topics, which is not how the posterior orders them."""
-    order = np.lexsort((words, DOCUMENT))
+def draw_words(rng, z, base=None):
+    """Words given topics, φ drawn from its prior, with pseudo-counts `base` (V, K), and forgotten."""
+    if base is None:
+        return choose(rng, rng.dirichlet(np.full(N_WORDS, BETA), len(ALPHA))[z])
+    return choose(rng, np.array([rng.dirichlet(BETA + own) for own in base.T])[z])
+
+
+def state_of(words, z, seed, sweep, base=None, own=False):
+    """Words must rise within a document. With seeds, tokens of a word are put into a random order: the posterior has no
+    other, but after the sweep before they lie in the order of the words that they had then, which tells of their topics
+    where topics have seeds. From a special order a sweep ends elsewhere: topic 2 of SEEDED had 2.46 tokens for 2.26."""
+    ties = np.zeros(len(words)) if base is None else np.random.default_rng((seed, sweep)).random(len(words))
+    order = np.lexsort((ties, words, DOCUMENT))
     corpus = Corpus(words[order].astype(np.int32), DOC_PTR, N_WORDS)
-    return State(corpus, fixed_priors(ALPHA, BETA), z[order].astype(np.uint16), seed, sweep)
+    table = NO_BASE if base is None else base.astype(np.float32)
+    priors = priors_of(OWN_ALPHA if own else ALPHA, BETA, base)
+    return State(corpus, priors, z[order].astype(np.uint16), seed, sweep, table)
 
 
 def functions(state):
@@ -71,4 +84,5 @@ def standard_error_of_chain(values, n_batches=60):
 
 def z_scores(prior_draws, chain):
     prior_error = prior_draws.std(0, ddof=1) / np.sqrt(len(prior_draws))
-    return (chain.mean(0) - prior_draws.mean(0)) / np.hypot(prior_error, standard_error_of_chain(chain))
+    with np.errstate(invalid="ignore"):  # what can have one value alone has no score
+        return (chain.mean(0) - prior_draws.mean(0)) / np.hypot(prior_error, standard_error_of_chain(chain))

@@ -9,14 +9,18 @@ import numpy as np
 
 
 class Tiny:
-    """A corpus so small that every state can be listed."""
+    """A corpus so small that every state can be listed; α (K) of all documents, or a row (D, K) for each.
+
+    Of documents with a row the states have topics whose α is not 0 alone.
+    """
 
     def __init__(self, documents, alpha, beta, n_words):
         self.documents = [sorted(d) for d in documents]
         self.alpha, self.beta, self.n_words = np.array(alpha), beta, n_words
-        self.n_topics = len(alpha)
+        self.n_topics = self.alpha.shape[-1]
+        self.own = np.broadcast_to(self.alpha, (len(documents), self.n_topics))
         self.tokens = [(d, w) for d, words in enumerate(self.documents) for w in words]
-        self.states = list(itertools.product(range(self.n_topics), repeat=len(self.tokens)))
+        self.states = list(itertools.product(*(np.flatnonzero(self.own[d]).tolist() for d, _ in self.tokens)))
         self.index = {z: i for i, z in enumerate(self.states)}
 
     def counts(self, z, skip=None):
@@ -32,7 +36,7 @@ class Tiny:
     def log_documents(self, z):
         """log p(z | α) up to a constant."""
         n_dk, _, _ = self.counts(z)
-        return sum(lgamma(n + a) for row in n_dk for n, a in zip(row, self.alpha, strict=True))
+        return sum(lgamma(n + a) for n, a in zip(n_dk.ravel(), self.own.ravel(), strict=True) if a > 0)
 
     def posterior(self, phi=None):
         """p(z | w) of every state: collapsed, or given φ (V, K)."""
@@ -45,8 +49,9 @@ class Tiny:
                 value -= sum(lgamma(n + self.n_words * self.beta) for n in n_k)
             else:
                 with np.errstate(divide="ignore"):
-                    # A word without any mass says nothing about its topic.
-                    value += sum(np.log(phi[w, k]) for (_, w), k in zip(self.tokens, z, strict=True) if phi[w].any())
+                    # A word without any mass, where the document can have it, says nothing about its topic.
+                    said = [(phi[w, k], (phi[w] * self.own[d]).any()) for (d, w), k in zip(self.tokens, z, strict=True)]
+                    value += sum(np.log(p) for p, says in said if says)
             logs.append(value)
         p = np.exp(np.array(logs) - np.max(logs))
         return p / p.sum()
@@ -56,7 +61,7 @@ class Tiny:
         d, w = self.tokens[i]
         n_dk, n_wk, n_k = self.counts(z, skip=i)
         word = (n_wk[w] + self.beta) / (n_k + self.n_words * self.beta) if phi is None else phi[w]
-        return n_dk[d] + self.alpha, word
+        return n_dk[d] + self.own[d], word
 
     def document_range(self, d):
         return [i for i, (e, _) in enumerate(self.tokens) if e == d]
@@ -68,8 +73,8 @@ class Tiny:
             step = np.zeros_like(total)
             for a, z in enumerate(self.states):
                 row = token_matrix(z, i)[z[i]]
-                for k in range(self.n_topics):
-                    step[a, self.index[(*z[:i], k, *z[i + 1 :])]] += row[k]
+                for k in np.flatnonzero(row):
+                    step[a, self.index[(*z[:i], int(k), *z[i + 1 :])]] += row[k]
             total = total @ step
         return total
 

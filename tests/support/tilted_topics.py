@@ -30,6 +30,13 @@ THREE = Tiny([[0, 0, 2], [], [1]], alpha=[0.2, 0.5, 1.1], beta=0.3, n_words=3)
 # For proposals, which branch a lot: halves of two tokens and one; and single tokens, for several steps each.
 HALVES = Tiny([[0, 0, 1], [0]], alpha=[0.3, 0.7], beta=0.4, n_words=2)
 SINGLE = Tiny([[0], [0], [1]], alpha=[0.3, 0.7], beta=0.4, n_words=2)
+# Documents with an α of their own, the second without two of the topics.
+OWN_APART = Tiny(
+    [[0, 1, 1], [], [0, 0]],
+    alpha=[[0.2, 0.5, 1.1], [0.3, 0.3, 0.3], [0.4, 0.0, 0.7]],
+    beta=0.4,
+    n_words=2,
+)
 N_TASKS = 2
 
 
@@ -130,7 +137,8 @@ class DocumentTilt(NoTilt):
         self.log_tilt = log_tilts(tiny, s)[:, d]
 
     def of_token(self, z, i):
-        tilts = self.log_tilt[[self.tiny.index[(*z[:i], k, *z[i + 1 :])] for k in range(self.n_topics)]]
+        at = [self.tiny.index.get((*z[:i], k, *z[i + 1 :])) for k in range(self.n_topics)]
+        tilts = np.array([-np.inf if state is None else self.log_tilt[state] for state in at])
         return np.exp(tilts - tilts.max())
 
     def slopes(self, z, inside):
@@ -183,13 +191,13 @@ def parts_matrix(kind, tiny, tilt, part, phi):
         def step(z, i, inside=inside, floor=floor):
             document, word = tiny.factors(z, i, phi)
             target = document * word * tilt.of_token(z, i)
-            if not word.any():
+            if not (document * word).any():
                 return np.eye(tiny.n_topics)
             if not tilt.labelled or (part == 1 and kind.name != "polya_urn"):
                 return naive.gibbs(target)
             if kind.name == "polya_urn":
-                counts = document - tiny.alpha
-                proposal = word * (counts * tilt.sparse_table(z, inside, floor) + tiny.alpha)
+                alpha = tiny.own[tiny.tokens[i][0]]
+                proposal = word * ((document - alpha) * tilt.sparse_table(z, inside, floor) + alpha)
             else:
                 proposal = document * word * tilt.table(z, inside, floor)
             return naive.metropolis(proposal, target)
@@ -294,7 +302,7 @@ def check_weights_see_topics(core, sampler, tiny, name):
         np.testing.assert_allclose(s.eta[task, : tiny.n_topics], x, rtol=1e-4, atol=1e-4)
 
 
-def supervised_state(corpus, loss, seed=3, part=8, n_gibbs=2, weight=None, n_topics=6, n_tasks=3):
+def supervised_state(corpus, loss, seed=3, part=8, n_gibbs=2, weight=None, n_topics=6, n_tasks=3, priors=None):
     rng = np.random.default_rng(seed)
     integral = integral_of(loss)
     y = targets_for(loss, (corpus.n_documents, n_tasks), rng)
@@ -302,7 +310,7 @@ def supervised_state(corpus, loss, seed=3, part=8, n_gibbs=2, weight=None, n_top
     y[missing[:, 0] if by_document(loss) else missing] = np.nan
     y[::5] = np.nan
     response = RESPONSES[loss](**integral.settings[0])
-    state = new_state(corpus, fixed_priors(np.linspace(0.05, 0.4, n_topics), 0.05), seed)
+    state = new_state(corpus, priors or fixed_priors(np.linspace(0.05, 0.4, n_topics), 0.05), seed)
     weights = None if weight is None else np.full(y.shape, float(weight))
     state.supervision = new_supervision(response, y, n_topics, weights, n_gibbs=n_gibbs, part=part)
     with Pool(1) as pool:

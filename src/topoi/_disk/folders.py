@@ -18,11 +18,14 @@ from topoi._disk.locks import LOCK
 
 #: A file that was being written when its process was killed.
 TEMPORARY = r"\.[^/]+\.[0-9a-f]{32}\.new"
-_CORPUS = r"(corpus\.json|words\.npy|doc_ptr\.npy|vocabulary\.json)"
+_CORPUS = r"(corpus\.json|words\.npy|doc_ptr\.npy|vocabulary\.json|ngrams\.json|ngrams_[a-z]+\.npy)"
 #: The names before those of the factor are today's; table, topics, … and urn were its files in version 0.1.
-_BLOCK = r"(model|scale|factor-[a-z_]+|table|topics|phi|start|mass|(z|sum|pairs|counts\d*|rows|urn)-\d{5,})"
+_BLOCK = (
+    r"(model|(scale|factor-[a-z_]+)(-\d{5,})?|table|topics|phi|start|mass"
+    r"|(z|sum|pairs|counts\d*|seen\d+|rows|urn)-\d{5,})"
+)
 _SWEEP = rf"(sweep|shares)-\d{{9}}(/({_BLOCK}|{TEMPORARY}))?"
-_BLOCKS = rf"[0-9a-f]{{12}}(/(layout|y\.npy|weight\.npy|{TEMPORARY}|{_SWEEP}))?"
+_BLOCKS = rf"[0-9a-f]{{12}}(/(layout|y\.npy|weight\.npy|pseudo_counts|(columns|about)-\d{{5,}}|{TEMPORARY}|{_SWEEP}))?"
 _CHAIN = rf"(sweep-\d{{9,}}\.(topoi|damaged)|doc_topic-[0-9a-f]{{12}}\.npy|{TEMPORARY}|blocks(/{_BLOCKS})?)"
 #: Every path, below a folder of checkpoints, of a file or folder that topoi makes there.
 CHECKPOINT_NAMES = re.compile(

@@ -73,7 +73,7 @@ class Stored:
     def values(self, thing: Any) -> dict[str, Any]:
         """The fields of an object."""
         values = {name: getattr(thing, name) for name in self.fields}
-        return {name: value for name, value in values.items() if name not in self.spare or value}
+        return {name: value for name, value in values.items() if name not in self.spare or _holds_something(value)}
 
     def make(self, values: dict[str, Any]) -> Any:
         """An object from checked fields."""
@@ -81,6 +81,10 @@ class Stored:
         if hasattr(thing, "check"):
             thing.check()
         return thing
+
+
+def _holds_something(value: Any) -> bool:
+    return bool(value.size if isinstance(value, np.ndarray) else value)
 
 
 Classes = Mapping[str, Stored]

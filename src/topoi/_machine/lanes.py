@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from topoi._machine.arrays import Floats, Int, Ints
+from topoi._machine.arrays import Float, Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi._machine.simd import LANES, _item, _prefetch_address, _Vectors
 
@@ -161,7 +161,77 @@ def _spread(typing_context: Any, lo: Any, hi: Any, doc: Any, share: Any, f: Any,
     return types.void(types.int64, types.int64, doc, share, f, change), codegen
 
 
+@intrinsic
+def _weigh_topics(
+    typing_context: Any, n_d: Any, w: Any, weight: Any, alpha: Any, table: Any, offset: Any, scale: Any
+) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        from llvmlite import ir
+        from numba.core import cgutils
+        from numba.np.arrayobj import make_array
+
+        v = _Vectors(context, builder, signature.args[0].dtype)
+        i64 = ir.IntType(64)
+        zero = i64(0)
+        n, out, prior, by_topic = (make_array(signature.args[i])(context, builder, args[i]) for i in (0, 2, 3, 6))
+        types_of_item = types.void(signature.args[4], signature.args[1], types.intp)
+        row = _item(context, builder, types_of_item, [args[4], args[1], zero])
+        shift = v.splat(context.cast(builder, args[5], signature.args[5], v.real))
+        (width,) = cgutils.unpack_tuple(builder, prior.shape, count=1)
+        running = cgutils.alloca_once(builder, v.vector)
+        builder.store(v.zeros(), running)
+        with cgutils.for_range_slice(builder, zero, width, i64(LANES), intp=i64) as (k, _):
+            document = builder.fadd(v.load(n.data, k), v.load(prior.data, k))
+            word = builder.fadd(v.load(row, k), shift)
+            x = builder.fmul(builder.fmul(document, word), v.load(by_topic.data, k))
+            v.store(x, out.data, k)
+            builder.store(builder.fadd(builder.load(running), x), running)
+        total = builder.load(running)
+        for half in (8, 4, 2, 1):
+            total = builder.fadd(total, v.shuffle(total, total, [(j + half) % LANES for j in range(LANES)]))
+        return builder.extract_element(total, ir.IntType(32)(0))
+
+    return n_d.dtype(n_d, w, weight, alpha, table, offset, scale), codegen
+
+
+@intrinsic
+def _blend(typing_context: Any, out: Any, keep: Any, gain: Any, weight: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        from llvmlite import ir
+        from numba.core import cgutils
+        from numba.np.arrayobj import make_array
+
+        v = _Vectors(context, builder, signature.args[0].dtype)
+        i64 = ir.IntType(64)
+        n, x = (make_array(signature.args[i])(context, builder, args[i]) for i in (0, 3))
+        old, new = (v.splat(context.cast(builder, args[i], signature.args[i], v.real)) for i in (1, 2))
+        (width,) = cgutils.unpack_tuple(builder, n.shape, count=1)
+        with cgutils.for_range_slice(builder, i64(0), width, i64(LANES), intp=i64) as (k, _):
+            kept, added = builder.fmul(v.load(n.data, k), old), builder.fmul(v.load(x.data, k), new)
+            v.store(builder.fadd(kept, added), n.data, k)
+        return context.get_dummy_value()
+
+    return types.void(out, keep, gain, weight), codegen
+
+
 if numba.config.DISABLE_JIT:
+
+    def weigh_topics(
+        n_d: Floats, w: Int, weight: Floats, alpha: Floats, table: Floats, offset: float, scale: Floats
+    ) -> Float:
+        """Interpreted twin of the compiled function: the same sums in the same order."""
+        weight[:] = (n_d + alpha) * (table[w] + table.dtype.type(offset)) * scale
+        lanes = np.zeros(LANES, weight.dtype)
+        for k in range(0, weight.shape[0], LANES):
+            lanes += weight[k : k + LANES]
+        for half in (8, 4, 2, 1):
+            lanes = lanes[:half] + lanes[half : 2 * half]
+        return lanes[0]
+
+    def blend(out: Floats, keep: Float, gain: Float, weight: Floats) -> None:
+        """Interpreted twin of the compiled function."""
+        real = out.dtype.type
+        out[:] = out * real(keep) + weight * real(gain)
 
     def add_weighted(eta: Floats, weight: Floats, out: Floats) -> None:
         """Interpreted twin of the compiled function."""
@@ -189,6 +259,21 @@ if numba.config.DISABLE_JIT:
         for j in range(lo, hi):
             f[doc[j]] += change * np.float64(share[j])
 else:
+
+    @kernel
+    def weigh_topics(
+        n_d: Floats, w: Int, weight: Floats, alpha: Floats, table: Floats, offset: float, scale: Floats
+    ) -> Float:
+        """Weights of all topics for a token of word `w`, and their sum, one for each lane and then over the lanes.
+
+        Equivalent to ``weight[:] = (n_d + alpha) * (table[w] + offset) * scale; return weight.sum()``.
+        """
+        return _weigh_topics(n_d, w, weight, alpha, table, offset, scale)
+
+    @kernel
+    def blend(out: Floats, keep: Float, gain: Float, weight: Floats) -> None:
+        """Equivalent to ``out[:] = out * keep + weight * gain``."""
+        _blend(out, keep, gain, weight)
 
     @kernel
     def add_weighted(eta: Floats, weight: Floats, out: Floats) -> None:

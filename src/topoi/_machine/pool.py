@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
@@ -27,13 +29,41 @@ def _answer(future: Future[R]) -> R:
 
 
 def resolve_n_jobs(n_jobs: int | None) -> int:
-    """Number of threads that scikit-learn's `n_jobs` means: None is 1, −1 is all cores, −2 all but one."""
+    """Number of threads that `n_jobs` means: None is all cores that are free for us, −1 all cores, −2 all but one."""
     if n_jobs is None:
-        return 1
+        return free_cores()
     if n_jobs == 0:
         raise ParameterError("n_jobs", "0 threads cannot work; use 1, more, or -1 for all cores")
-    cores = os.cpu_count() or 1
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs)
+
+
+def cores() -> int:
+    """Cores that this process may use: affinity and the limits of containers count (joblib knows how)."""
+    import joblib  # only where it is asked: `import topoi` imports no package
+
+    return int(joblib.cpu_count())
+
+
+def free_cores() -> int:
+    """Threads to use where nobody has said how many: one for each core, but only one where others work beside us.
+
+    They do in workers of `multiprocessing`, joblib and Dask. (Dask sets OMP_NUM_THREADS for its workers, but in the
+    process that starts them as well, so that the variable tells nothing.)
+    """
+    beside_others = multiprocessing.current_process().daemon or _joblib_worker() or _dask_worker()
+    return 1 if beside_others else cores()
+
+
+def _joblib_worker() -> bool:
+    """Whether this is a task of a joblib loop, of `GridSearchCV(n_jobs=2)` for instance, in a thread or a process."""
+    loaded = sys.modules.get("joblib.parallel")
+    return loaded is not None and bool(loaded.get_active_backend()[0].nesting_level)
+
+
+def _dask_worker() -> bool:
+    """Whether this is a task of a Dask worker."""
+    loaded = sys.modules.get("distributed.worker")
+    return loaded is not None and hasattr(loaded.thread_state, "execution_state")
 
 
 class Pool:

@@ -36,8 +36,11 @@ WORD_PRIOR = 9  # the prior of the words of a topic
 COLUMNS = 11  # weights of columns that are known in advance, of a task
 OWN = 12  # parameters of a loss of its own, of a task
 REFIT = 13  # the order in which documents move the weights of a group of tasks
+TABLES = 15  # tables of the topics of a block of documents, given α of each
 HALVES = 101  # halves of test documents
 LEFT_TO_RIGHT = 102  # topics of a test document, token by token
+FOLDS = 103  # which documents are held out together
+COMPOSITION = 104  # topic shares of documents, for a regression on covariates
 
 
 @kernel
@@ -182,6 +185,47 @@ def gamma(stream: Stream, shape: float) -> float:
     if shape >= 1.0:
         return _gamma_from_one(stream, shape)
     return math.exp(log_gamma(stream, shape))
+
+
+@kernel
+def log_beta(stream: Stream, a: float, b: float) -> tuple[float, float]:
+    """The logarithms of x and of 1 − x, where x is a beta draw: both finite where x itself would be 0 or 1."""
+    first, second = log_gamma(stream, a), log_gamma(stream, b)
+    best = max(first, second)
+    total = best + math.log(math.exp(first - best) + math.exp(second - best))
+    return first - total, second - total
+
+
+# Trials of a binomial draw that are made one by one, or by their gaps.
+_FEW_TRIALS = 32
+
+
+@kernel
+def binomial(stream: Stream, n: Int, p: float) -> np.int64:
+    """A binomial draw in O(log n) steps, for any n ≥ 0 and 0 ≤ p ≤ 1.
+
+    Of n uniform numbers the one of rank i is a beta draw. It tells on which side of p either i or n − i + 1 of them
+    are, and the others are uniform again on what is left (Relles 1972; Ahrens and Dieter 1974).
+    """
+    found = np.int64(0)
+    left = np.int64(n)
+    while left > _FEW_TRIALS and 0.0 < p < 1.0:
+        rank = left // 2 + 1
+        x = gamma(stream, float(rank))
+        x = x / (x + gamma(stream, float(left + 1 - rank)))
+        if x <= p:
+            found += rank
+            left -= rank
+            p = (p - x) / (1.0 - x)
+        else:
+            left = rank - 1
+            p = p / x
+    if p >= 1.0:
+        return found + left
+    for _ in range(left):
+        if uniform(stream) <= p:
+            found += 1
+    return found
 
 
 @kernel

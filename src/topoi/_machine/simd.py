@@ -118,9 +118,10 @@ def _prefetch(typing_context: Any, array: Any, row: Any, column: Any) -> Any:
     return types.void(array, row, column), codegen
 
 
-def _pick_code(context: Any, builder: Any, signature: Any, args: Any, n: int) -> list[Any]:
-    """Code that picks for `n` tokens at once, for arguments n_d…, w…, p…, u… (n of each), alpha, table, offset, scale.
+def _pick_code(context: Any, builder: Any, signature: Any, args: Any, n: int, n_alpha: int = 1) -> list[Any]:
+    """Code that picks for `n` tokens at once, for arguments n_d…, w…, p…, u… (n of each), alpha…, table, offset, scale.
 
+    There is one α for each of them, or, which saves its loads, one for all.
     One token's instructions wait for each other; those of several, emitted in turns, fill the gaps.
     """
     from llvmlite import ir
@@ -131,21 +132,22 @@ def _pick_code(context: Any, builder: Any, signature: Any, args: Any, n: int) ->
     i64 = ir.IntType(64)
     zero, step = i64(0), i64(LANES)
     tokens = range(n)
+    common = 4 * n + n_alpha
 
     def array(i: int) -> Any:
         return make_array(signature.args[i])(context, builder, args[i])
 
     def row(w: int) -> Any:
-        types_of_item = types.void(signature.args[4 * n + 1], signature.args[w], types.intp)
-        return _item(context, builder, types_of_item, [args[4 * n + 1], args[w], zero])
+        types_of_item = types.void(signature.args[common], signature.args[w], types.intp)
+        return _item(context, builder, types_of_item, [args[common], args[w], zero])
 
     def at(base: Any, i: Any) -> Any:
         return v.to_double(builder.load(builder.gep(base, [i])))
 
     n_d, rows = [array(t).data for t in tokens], [row(n + t) for t in tokens]
     p, u = [array(2 * n + t).data for t in tokens], [args[3 * n + t] for t in tokens]
-    alpha, scale = array(4 * n).data, array(4 * n + 3).data
-    offset = v.splat(context.cast(builder, args[4 * n + 2], signature.args[4 * n + 2], v.real))
+    alpha, scale = [array(4 * n + a).data for a in range(n_alpha)], array(common + 2).data
+    offset = v.splat(context.cast(builder, args[common + 1], signature.args[common + 1], v.real))
     (width,) = cgutils.unpack_tuple(builder, array(4 * n).shape, count=1)
 
     # Weights of all topics, summed within their lanes.
@@ -153,9 +155,9 @@ def _pick_code(context: Any, builder: Any, signature: Any, args: Any, n: int) ->
     for t in tokens:
         builder.store(v.zeros(), running[t])
     with cgutils.for_range_slice(builder, zero, width, step, intp=i64) as (k, _):
-        prior, by_topic = v.load(alpha, k), v.load(scale, k)
+        prior, by_topic = [v.load(one, k) for one in alpha], v.load(scale, k)
         for t in tokens:
-            document = builder.fadd(v.load(n_d[t], k), prior)
+            document = builder.fadd(v.load(n_d[t], k), prior[t % n_alpha])
             word = builder.fadd(v.load(rows[t], k), offset)
             total = builder.fadd(builder.load(running[t]), builder.fmul(builder.fmul(document, word), by_topic))
             v.store(total, p[t], builder.add(k, step))
@@ -212,6 +214,20 @@ def _pick_two(
     return both(n_a, n_b, w_a, w_b, p_a, p_b, types.float64, types.float64, alpha, table, offset, scale), codegen
 
 
+@intrinsic
+def _pick_two_apart(
+    typing_context: Any, n_a: Any, n_b: Any, w_a: Any, w_b: Any, p_a: Any, p_b: Any, u_a: Any, u_b: Any, alpha_a: Any,
+    alpha_b: Any, table: Any, offset: Any, scale: Any,
+) -> Any:  # fmt: skip
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        picked = _pick_code(context, builder, signature, args, 2, 2)
+        return context.make_tuple(builder, signature.return_type, picked)
+
+    both = types.UniTuple(types.int64, 2)
+    documents = (n_a, n_b, w_a, w_b, p_a, p_b, types.float64, types.float64, alpha_a, alpha_b)
+    return both(*documents, table, offset, scale), codegen
+
+
 if numba.config.DISABLE_JIT:
 
     def prefetch(array: Numbers, row: Int, column: Int) -> None:
@@ -234,12 +250,13 @@ if numba.config.DISABLE_JIT:
         return lane + LANES * sum(bool(u >= float(end)) for end in p[LANES + lane :: LANES])
 
     def pick_two(
-        n_a: Floats, n_b: Floats, w_a: Int, w_b: Int, p_a: Floats, p_b: Floats, u_a: float, u_b: float, alpha: Floats,
-        table: Floats, offset: float, scale: Floats,
+        n_a: Floats, n_b: Floats, w_a: Int, w_b: Int, p_a: Floats, p_b: Floats, u_a: float, u_b: float,
+        alpha_a: Floats, alpha_b: Floats | None, table: Floats, offset: float, scale: Floats,
     ) -> tuple[Int, Int]:  # fmt: skip
         """Two times `pick`."""
-        common = (alpha, table, offset, scale)
-        return pick(n_a, w_a, p_a, u_a, *common), pick(n_b, w_b, p_b, u_b, *common)
+        common = (table, offset, scale)
+        own = alpha_a if alpha_b is None else alpha_b
+        return pick(n_a, w_a, p_a, u_a, alpha_a, *common), pick(n_b, w_b, p_b, u_b, own, *common)
 else:
 
     @kernel
@@ -261,11 +278,13 @@ else:
 
     @kernel
     def pick_two(
-        n_a: Floats, n_b: Floats, w_a: Int, w_b: Int, p_a: Floats, p_b: Floats, u_a: float, u_b: float, alpha: Floats,
-        table: Floats, offset: float, scale: Floats,
+        n_a: Floats, n_b: Floats, w_a: Int, w_b: Int, p_a: Floats, p_b: Floats, u_a: float, u_b: float,
+        alpha_a: Floats, alpha_b: Floats | None, table: Floats, offset: float, scale: Floats,
     ) -> tuple[Int, Int]:  # fmt: skip
-        """Two times `pick`, at the same time."""
-        return _pick_two(n_a, n_b, w_a, w_b, p_a, p_b, u_a, u_b, alpha, table, offset, scale)
+        """Two times `pick`, at the same time, each with its α; None for the second says that it is the first."""
+        if alpha_b is None:
+            return _pick_two(n_a, n_b, w_a, w_b, p_a, p_b, u_a, u_b, alpha_a, table, offset, scale)
+        return _pick_two_apart(n_a, n_b, w_a, w_b, p_a, p_b, u_a, u_b, alpha_a, alpha_b, table, offset, scale)
 
 
 @kernel
@@ -281,11 +300,11 @@ def draw_topic(
 
 @kernel
 def draw_two(
-    n_a: Floats, n_b: Floats, w_a: Int, w_b: Int, p_a: Floats, p_b: Floats, u_a: float, u_b: float, alpha: Floats,
-    table: Floats, offset: float, scale: Floats,
+    n_a: Floats, n_b: Floats, w_a: Int, w_b: Int, p_a: Floats, p_b: Floats, u_a: float, u_b: float,
+    alpha_a: Floats, alpha_b: Floats | None, table: Floats, offset: float, scale: Floats,
 ) -> tuple[Int, Int]:  # fmt: skip
-    """`draw_topic` for tokens of two documents."""
-    a, b = pick_two(n_a, n_b, w_a, w_b, p_a, p_b, u_a, u_b, alpha, table, offset, scale)
+    """`draw_topic` for tokens of two documents, each with its α; quicker if they have the same, alpha_b = None."""
+    a, b = pick_two(n_a, n_b, w_a, w_b, p_a, p_b, u_a, u_b, alpha_a, alpha_b, table, offset, scale)
     return sound(p_a, a), sound(p_b, b)
 
 

@@ -34,10 +34,11 @@ from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, list_of, m
 from topoi._disk.store import ModelError, Stored, UnreadableError
 from topoi._disk.whole import write_whole
 from topoi._machine.arrays import Ints
+from topoi._machine.simd import pad
 from topoi.chain.model import check_whole
-from topoi.chain.priors import Priors
+from topoi.chain.priors import Priors, TopicPrior
 from topoi.chain.samples import Samples, Trace
-from topoi.chain.state import NO_BASE, State
+from topoi.chain.state import NO_BASE, State, widen
 from topoi.errors import ParameterError, TopoiError
 
 KEPT = 2
@@ -131,18 +132,26 @@ class Point:
     # What else a sweep moves, and its samples: see `Supervision.beside`.
     beside: dict[str, NDArray[Any]] = field(default_factory=dict)
     beside_samples: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
+    # What the samples hold of the prior of topics: see `TopicPrior.sampled`.
+    draws: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
+    # Of the prior of topics: see `Trace.figures`.
+    figures: dict[str, list[float]] = field(default_factory=dict)
 
     def belongs_to(self, state: State) -> bool:
         """Whether it can be a point of the chain of `state`: kernels go by what it says without looking."""
-        n_topics, s = state.n_topics, state.supervision
+        priors, s = _with(state.priors, self.priors), state.supervision
+        if priors is None:
+            return False
+        n_topics = len(priors.topics.alpha)
         counts_shape = (state.corpus.n_words, n_topics)
         return bool(
             self.z.shape == state.z.shape
             and self.z.dtype == state.z.dtype
             and (not len(self.z) or self.z.max() < n_topics)
-            and _can_have(state.priors, self.priors)
             and self.sweep >= 0
-            and (self.eta is None if s is None else self.eta is not None and self.eta.shape == s.eta.shape)
+            and (
+                self.eta is None if s is None else self.eta is not None and self.eta.shape == (s.n_tasks, pad(n_topics))
+            )
             and all((matrix is None) == (self.n_samples == 0) for matrix in (self.counts, self.last))
             and (self.shares is None) == (self.n_samples == 0 or bool(self.blocks))
             and all(matrix is None or matrix.shape == counts_shape for matrix in (self.counts, self.last))
@@ -150,6 +159,7 @@ class Point:
             and len(self.weights) == (0 if s is None else self.n_samples)
             and all(s is not None and sample.shape == (s.n_tasks, n_topics) for sample in self.weights)
             and self._fits_beside({} if s is None else s.beside)
+            and self._fits_draws(state.priors.topics)
             and len(self.trace_sweep) == len(self.trace_log_joint)
             and len(self.trace_held_out) == (len(self.trace_sweep) if self.watched else 0)
         )
@@ -167,14 +177,22 @@ class Point:
             )
         )
 
+    def _fits_draws(self, prior: TopicPrior) -> bool:
+        if self.draws.keys() != (prior.sampled().keys() if self.n_samples else set()):
+            return False
+        try:
+            prior.check_draws({name: np.array(arrays) for name, arrays in self.draws.items()})
+        except (ModelError, ValueError):  # of unequal shapes there is no array
+            return False
+        return all(len(arrays) == self.n_samples for arrays in self.draws.values())
 
-def _can_have(priors: Priors, arrays: dict[str, NDArray[Any]]) -> bool:
-    """Whether these can be the arrays of priors of this kind."""
+
+def _with(priors: Priors, arrays: dict[str, NDArray[Any]]) -> Priors | None:
+    """The priors with these arrays; None if they cannot be those of priors of this kind."""
     try:
-        priors.with_arrays(arrays)
+        return priors.with_arrays(arrays)
     except ModelError:
-        return False
-    return True
+        return None
 
 
 class StoredPoint(Stored):
@@ -208,9 +226,11 @@ CLASSES: dict[str, Stored] = {
             "blocks": list_of(TEXT),
             "beside": mapping_of(array_of()),
             "beside_samples": mapping_of(list_of(array_of())),
+            "draws": mapping_of(list_of(array_of())),
+            "figures": mapping_of(list_of(NUMBER)),
         },
         {"alpha": array_of("float64"), "beta": NUMBER},
-        spare=("beside", "beside_samples"),
+        spare=("beside", "beside_samples", "draws", "figures"),
     )
 }
 
@@ -237,7 +257,8 @@ class Journal:
         point = Point(
             self.fingerprint, state.sweep, state.z, state.priors.arrays(), None if s is None else s.eta, samples.n,
             samples.counts, samples.last, samples.shares, samples.weights, trace.sweep, trace.log_joint,
-            trace.held_out, trace.watched, list(blocks), {} if s is None else s.beside, samples.beside,
+            trace.held_out, trace.watched, list(blocks), {} if s is None else s.beside, samples.beside, samples.draws,
+            trace.figures,
         )  # fmt: skip
         path = self.folder / f"sweep-{state.sweep:09d}.topoi"
         try:
@@ -268,10 +289,13 @@ class Journal:
             return None
         state.z[:] = point.z
         state.priors, state.sweep = state.priors.with_arrays(point.priors), point.sweep
+        widen(state)
         samples.n, samples.counts, samples.last = point.n_samples, point.counts, point.last
         samples.shares = point.shares
+        samples.draws = point.draws
         samples.weights[:] = point.weights
         trace.sweep[:], trace.log_joint[:] = point.trace_sweep, point.trace_log_joint
+        trace.figures = point.figures
         if trace.watched:  # scores of other documents, or of none, are not known for these
             known = trace.watched == point.watched
             trace.held_out[:] = point.trace_held_out if known else [math.nan] * len(trace.sweep)
@@ -333,6 +357,8 @@ def fingerprint(state: State, plan: Any, schedule: Any, *more: Any) -> str:
     arrays: list[NDArray[Any]] = [*topics.arrays().values(), corpus.words, corpus.doc_ptr]
     arrays += [array for name, array in words.arrays().items() if name != "beta"]  # which is among the numbers above
     arrays += [NO_BASE] if counts is None else [counts.data, counts.indices, counts.indptr]
+    if (known := corpus.about.get(topics.about)) is not None:
+        arrays += [known.data, known.indices, known.indptr]
     if s is not None:
         digest.update(repr((s.response, s.nu, s.n_gibbs, s.part)).encode())
         arrays += [s.y, s.weight]

@@ -20,7 +20,8 @@ from topoi._machine.arrays import Flags, Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import HALVES, integer, seed_stream
-from topoi._machine.simd import LANES, pad, padded
+from topoi._machine.simd import LANES, pad
+from topoi.chain.alpha import AlphaRows, DocumentAlpha
 from topoi.chain.counts.spectra import Spectrum, above, word_spectrum
 from topoi.chain.state import State
 from topoi.corpus import Corpus
@@ -38,17 +39,18 @@ ROW_SUM_TOLERANCE = 1e-3  # a row of φ in float32, summed over a large vocabula
 
 
 @kernel
-def log_topics(doc_ptr: Ints, first: Int, last: Int, z: Ints, alpha: Floats, alpha_sum: float) -> float:
-    """Log probability of the topics of documents first … last − 1.
+def log_topics(doc_ptr: Ints, first: Int, last: Int, z: Ints, prior: AlphaRows, sums: Floats) -> float:
+    """Log probability of the topics of documents first … last − 1; `sums` has Σα of every row.
 
     Equivalent to ``(gammaln(n_dk + alpha) - gammaln(alpha)).sum() - (gammaln(n_d + A) - gammaln(A)).sum()``;
     mutates nothing.
     """
-    n_d = np.zeros(alpha.shape[0])
+    n_d = np.zeros(prior.rows.shape[1])
     total = 0.0
     product = 1.0
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
+        alpha, alpha_sum = prior.rows[prior.row_of[d]], sums[prior.row_of[d]]
         for i in range(lo, hi):
             k = z[i]
             product *= (n_d[k] + alpha[k]) / (np.float64(i - lo) + alpha_sum)
@@ -70,14 +72,11 @@ def log_joint(state: State, pool: Pool | None = None) -> float:
 def topic_logs(state: State, pool: Pool) -> list[float]:
     """Log probability of the topics of every block of documents."""
     corpus, ptr = state.corpus, state.corpus.block_ptr
-    alpha = state.priors.topics.alpha_of(corpus)
+    prior = state.priors.topics.alpha_of(corpus).for_kernels(corpus.n_documents, np.float64)
+    sums = prior.rows.sum(1)
 
     def work(block: int) -> float:
-        parts = [
-            float(log_topics(corpus.doc_ptr, first, last, state.z, row, float(row.sum())))
-            for first, last, row in alpha.runs(int(ptr[block]), int(ptr[block + 1]))
-        ]
-        return math.fsum(parts)
+        return float(log_topics(corpus.doc_ptr, ptr[block], ptr[block + 1], state.z, prior, sums))
 
     return pool.map(work, range(len(ptr) - 1))
 
@@ -195,14 +194,15 @@ def find_theta(rows: Ints, times: Floats, n: Int, phi: Floats, alpha: Floats, n_
 
 @kernel
 def complete_documents(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, row_of: Ints, phi: Floats, alpha: Floats, n_steps: Int, seed: Int
-) -> float:
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, row_of: Ints, phi: Floats, prior: AlphaRows, n_steps: Int,
+    seed: Int,
+) -> float:  # fmt: skip
     """Log probability of the second halves of documents first … last − 1, given the first; mutates nothing.
 
     Equivalent to ``(times * np.log(phi[rows] @ theta)).sum()`` with `theta` from `find_theta`, summed over
     documents.
     """
-    width = alpha.shape[0]
+    width = phi.shape[1]
     theta, share, lanes = np.zeros(width), np.zeros(width), np.zeros(LANES)
     stream = np.zeros(3, np.uint64)
     score = 0.0
@@ -213,7 +213,7 @@ def complete_documents(
         seed_stream(stream, seed, HALVES, 0, d)
         choose_half(seen, stream)
         n = count_half(tokens, seen, True, row_of, rows, times)
-        find_theta(rows, times, n, phi, alpha, n_steps, theta)
+        find_theta(rows, times, n, phi, prior.rows[prior.row_of[d]], n_steps, theta)
         n = count_half(tokens, seen, False, row_of, rows, times)
         for j in range(n):
             total = total_weight(theta, phi, rows[j], share, lanes)
@@ -225,7 +225,7 @@ def complete_documents(
 
 def completion(
     phi: ArrayLike,
-    alpha: ArrayLike,
+    alpha: ArrayLike | DocumentAlpha,
     X_test: Any,
     *,
     known: ArrayLike | None = None,
@@ -239,8 +239,9 @@ def completion(
     ----------
     phi : (K, V)
         Probability of each word in each topic; rows sum to 1.
-    alpha : (K,)
-        Weight of each topic in the topic shares θ of a new document.
+    alpha : (K,) or DocumentAlpha
+        Weight of each topic in the topic shares θ of a new document. A `DocumentAlpha` has weights for each of the test
+        documents; where one is 0, the document does not have the topic.
     X_test : (D, V)
         Counts, as `Corpus.from_counts` takes them, or a `Corpus`.
     known : (V,) of bool
@@ -258,8 +259,8 @@ def completion(
     nothing is scored.
     """
     phi = np.asarray(phi)
-    alpha = np.asarray(alpha, np.float64)
-    _check_topics(phi, alpha)
+    weights = alpha if isinstance(alpha, DocumentAlpha) else _same_for_all(np.asarray(alpha, np.float64))
+    _check_topics(phi, weights)
     if n_steps < 0:
         raise ParameterError("n_steps", f"{n_steps} steps cannot be made; use 0 or more")
     corpus = X_test if isinstance(X_test, Corpus) else Corpus.from_counts(X_test, allow_empty=True)
@@ -271,17 +272,17 @@ def completion(
 
     # Only the words that occur, one row each: V×K in float64 may be much more than the test documents need.
     used = np.flatnonzero(corpus.word_counts)
-    rows = np.zeros((len(used), pad(len(alpha))))
-    rows[:, : len(alpha)] = phi[:, used].T
+    rows = np.zeros((len(used), pad(len(phi))))
+    rows[:, : len(phi)] = phi[:, used].T
     row_of = np.zeros(corpus.n_words, np.int64)
     row_of[used] = np.arange(len(used))
-    weight = padded(alpha, np.float64)
+    prior = weights.for_kernels(corpus.n_documents, np.float64, rows.shape[1])
     ptr = corpus.block_ptr
 
     def work(block: int) -> float:
         return float(
             complete_documents(
-                corpus.words, corpus.doc_ptr, ptr[block], ptr[block + 1], row_of, rows, weight, n_steps,
+                corpus.words, corpus.doc_ptr, ptr[block], ptr[block + 1], row_of, rows, prior, n_steps,
                 np.uint64(seed),
             )
         )  # fmt: skip
@@ -295,7 +296,7 @@ def completion(
 
 def completion_perplexity(
     phi: ArrayLike,
-    alpha: ArrayLike,
+    alpha: ArrayLike | DocumentAlpha,
     X_test: Any,
     n_steps: int = 30,
     seed: int = 0,
@@ -317,14 +318,21 @@ def unigram_completion(X_train: Any, X_test: Any, *, seed: int = 0, pool: Pool |
     return completion(share[None, :], [1.0], X_test, known=train.word_counts > 0, n_steps=0, seed=seed, pool=pool)
 
 
-def _check_topics(phi: Floats, alpha: NDArray[np.float64]) -> None:
-    if phi.ndim != 2 or len(phi) == 0 or not np.issubdtype(phi.dtype, np.number) or np.iscomplexobj(phi):
-        raise ParameterError("phi", f"must be a real matrix (topics, words), not {phi.shape} of {phi.dtype}")
-    if alpha.shape != (phi.shape[0],):
-        raise ParameterError("alpha", f"has shape {alpha.shape}; phi has {phi.shape[0]} topics")
+def _same_for_all(alpha: NDArray[np.float64]) -> DocumentAlpha:
+    """Weights that all documents have, checked."""
+    if alpha.ndim != 1:
+        raise ParameterError("alpha", f"has shape {alpha.shape}; must be one number for each topic")
     if not np.all((alpha > 0) & np.isfinite(alpha)):
         k = int(np.flatnonzero(~((alpha > 0) & np.isfinite(alpha)))[0])
         raise ParameterError("alpha", f"entry {k} is {alpha[k]}; entries must be positive and finite")
+    return DocumentAlpha(alpha[None])
+
+
+def _check_topics(phi: Floats, alpha: DocumentAlpha) -> None:
+    if phi.ndim != 2 or len(phi) == 0 or not np.issubdtype(phi.dtype, np.number) or np.iscomplexobj(phi):
+        raise ParameterError("phi", f"must be a real matrix (topics, words), not {phi.shape} of {phi.dtype}")
+    if alpha.rows.shape[1] != phi.shape[0]:
+        raise ParameterError("alpha", f"has shape {alpha.rows.shape[1:]}; phi has {phi.shape[0]} topics")
     for k, row in enumerate(phi):
         # One comparison finds negative entries and nan, the other infinity and sums above 1.
         if not row.min(initial=0) >= 0 or not row.sum(dtype=np.float64) <= 1 + ROW_SUM_TOLERANCE:
@@ -337,7 +345,7 @@ def _restrict(corpus: Corpus, known: NDArray[Any]) -> Corpus:
         raise ParameterError("known", f"must be a mask of bool for {corpus.n_words} words, not {known!r}")
     keep = known[corpus.words]
     doc_ptr = running_total(keep)[corpus.doc_ptr]
-    return Corpus(corpus.words[keep], doc_ptr, corpus.n_words)
+    return Corpus(corpus.words[keep], doc_ptr, corpus.n_words).with_about(**corpus.about)
 
 
 # ---- Chains ------------------------------------------------------------------------------------------------

@@ -14,10 +14,12 @@ from scipy import sparse
 from topoi._machine.pool import Pool
 from topoi.chain.checkpoint import Journal
 from topoi.chain.engines.local import Engine, Local
-from topoi.chain.model import TopicModel, check_whole
+from topoi.chain.merging import find_joins
+from topoi.chain.model import TopicModel, check_whole, join_columns
 from topoi.chain.plan import Plan
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.samples import Samples, Trace, Watch
+from topoi.chain.small_topics import find_places
 from topoi.chain.state import State
 from topoi.errors import ParameterError
 
@@ -83,7 +85,7 @@ class Run:
     model: TopicModel
     doc_topic: NDArray[np.float32]
     trace: Trace
-    state: State  # without topics where an engine other than `Local` has them
+    state: State  # without topics where an engine other than `Local` has them; also of topics that the model has not
     n_sweeps: int
     seconds: float
     weights: NDArray[np.float32]  # η of every kept sample (samples, tasks, K); no samples without responses
@@ -140,6 +142,10 @@ def run(
 
         if state.priors.due(sweep):
             engine.update_priors()
+            trace.follow(sweep, state.priors.topics.figures())
+            info = info | state.priors.topics.figures()
+        if state.priors.topics.settles(sweep) and (joins := find_joins(engine)) is not None:
+            engine.join(joins)
         value = None
         if sweep % rules.evaluate_every == 0 or sweep == schedule.n_sweeps:
             value = engine.log_joint()
@@ -176,8 +182,12 @@ def run(
     if samples.n == 0:  # stopped before the first sample was due: the state as it is
         engine.keep(samples)
     counts = samples.last if samples.last is not None and samples.last_sweep == sweep else engine.counts()
-    weights = np.array(samples.weights, np.float32)
+    weights, found = np.array(samples.weights, np.float32), samples.model(state)
+    places, number = find_places(found, counts, state.priors)
+    if len(places) < state.n_topics:
+        found, counts = found.joined(number), join_columns(counts, number)
+        weights = weights[..., places] if len(weights) else weights
     return Run(
-        samples.model(state), engine.doc_topic(samples), trace, state, sweep, time.perf_counter() - begun, weights,
-        stopped, counts, engine.topics, samples.kept_beside(),
+        found, engine.doc_topic(samples, number), trace, state, sweep, time.perf_counter() - begun, weights, stopped,
+        counts, lambda documents: number[engine.topics(documents)], samples.kept_beside(),
     )  # fmt: skip

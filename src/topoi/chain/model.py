@@ -5,7 +5,7 @@ Counts are kept sparse: a word has few topics, so that a model of 1,000 topics t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from topoi._disk import store
-from topoi._disk.schema import NUMBER, SPARSE, WHOLE, array_of, instance_of, optional
+from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, instance_of, list_of, mapping_of, optional
 from topoi._disk.store import Classes, ModelError, Stored, StoredMembers, known
 from topoi._machine.arrays import Floats, Ints
 from topoi.chain.counts.packed import TOPIC, Rows
 from topoi.chain.factors.base import probabilities, scale_of_counts
+from topoi.chain.names import FOR_PEOPLE, fault_of_names
 from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors, TopicPrior, WordPrior, fixed_priors
 from topoi.chain.priors.base import Prior
 from topoi.chain.state import State
@@ -54,11 +55,22 @@ def sample_counts(state: State) -> sparse.csr_array:
     return counts
 
 
+def join_columns(counts: sparse.csr_array, number: NDArray[np.int64], n: int | None = None) -> sparse.csr_array:
+    """Counts (V, K) with column k added to column number[k], of n columns or as many as have a number."""
+    width = int(number.max()) + 1 if n is None else n
+    ones = np.ones(len(number), counts.dtype)
+    found = sparse.csr_array(counts @ sparse.csr_array((ones, (np.arange(len(number)), number)), (len(number), width)))
+    found.sort_indices()
+    return found
+
+
 @dataclass
 class TopicModel:
     """Topics: `counts` (V, K) summed over `n_samples` samples, and `last_counts` of the last one alone.
 
-    Both contain the pseudo-counts of the prior of words. `priors` are those that the run ended with.
+    Both contain the pseudo-counts of the prior of words. `priors` are those that the run ended with; `draws` are what
+    the samples hold of the prior of topics, by name (samples, …). `topic_names` has an entry for each topic, "" where
+    it has no name; None if none has one.
     """
 
     counts: sparse.csr_array
@@ -66,6 +78,8 @@ class TopicModel:
     n_samples: int
     priors: Priors
     vocabulary: NDArray[Any] | None = None
+    topic_names: list[str] | None = None
+    draws: dict[str, NDArray[Any]] = field(default_factory=dict, kw_only=True)
 
     @property
     def alpha(self) -> NDArray[np.float64]:
@@ -86,6 +100,11 @@ class TopicModel:
     def n_words(self) -> int:
         """Size of the vocabulary V."""
         return int(self.counts.shape[0])
+
+    def joined(self, number: NDArray[np.int64]) -> TopicModel:
+        """The model with topics joined: topic k becomes part of topic number[k]."""
+        counts, last = join_columns(self.counts, number), join_columns(self.last_counts, number)
+        return TopicModel(counts, last, self.n_samples, self.priors.joined(number).found(), self.vocabulary)
 
     @property
     def topic_counts(self) -> NDArray[np.float64]:
@@ -126,6 +145,10 @@ class TopicModel:
         """Word number w, as text."""
         return str(w) if self.vocabulary is None else str(self.vocabulary[w])
 
+    def topic_label(self, k: int) -> str:
+        """The name of topic number k, or "topic 3" where it has none."""
+        return (self.topic_names[k] if self.topic_names else "") or FOR_PEOPLE.format(k)
+
     def check(self) -> None:
         """Raise unless the parts fit together."""
         shape = (self.counts.shape[0], len(self.alpha))
@@ -138,6 +161,9 @@ class TopicModel:
                 raise ModelError("a word cannot be in a topic 2³¹ times or more")
         if self.vocabulary is not None and self.vocabulary.shape != shape[:1]:
             raise ModelError(f"there are {len(self.vocabulary)} names of {shape[0]} words")
+        if self.topic_names is not None and (fault := fault_of_names(self.topic_names, self.n_topics)) is not None:
+            raise ModelError(fault)
+        self.priors.topics.check_draws(self.draws)
 
     def check_topics(self) -> None:
         """Raise if there are many more topics than counts, which no fit leaves but one with more topics than tokens."""
@@ -183,7 +209,7 @@ class StoredModel(Stored):
 def believing(classes: Classes) -> Classes:
     """What stands in a file whose number of topics is believed, whatever it is."""
     own = classes["TopicModel"]
-    trusting = StoredModel(own.cls, own.fields, own.old)
+    trusting = StoredModel(own.cls, own.fields, own.old, own.spare)
     trusting.trusted = True
     return known({"TopicModel": trusting}, classes)
 
@@ -204,8 +230,11 @@ CLASSES = known(
                 "n_samples": WHOLE,
                 "priors": instance_of(Priors),
                 "vocabulary": optional(array_of()),
+                "topic_names": optional(list_of(TEXT)),
+                "draws": mapping_of(array_of()),
             },
             {"alpha": array_of("float64"), "beta": NUMBER},
+            spare=("topic_names", "draws"),
         ),
     },
     StoredMembers(TOPIC_PRIORS, _stored_prior),

@@ -1,9 +1,9 @@
-"""Which sampler runs when: one for the whole run, or a quick one for the burn-in and an exact one after it."""
+"""Which sampler runs when: one for the whole run, or quick ones for the burn-in and an exact one after it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,46 +17,68 @@ from topoi.errors import ParameterError
 
 @dataclass(frozen=True)
 class Plan:
-    """`burn_in` runs until the burn-in is over, `sampling` from then on; `options` are for their constructors."""
+    """`burn_in` runs until the burn-in is over, `sampling` from then on; `options` are for their constructors.
+
+    The first `opening` sweeps of the burn-in are those of `OPENING` instead. With a `quick` share below 1 `sampling`
+    runs earlier: after this share of the burn-in.
+    """
 
     burn_in: str
     sampling: str
     options: Mapping[str, Any] | None = None
+    # Fingerprints of checkpoints are made of what a plan looks like. What follows from all else is not shown.
+    opening: int = field(default=0, repr=False)
+    quick: float = field(default=1.0, repr=False)
 
     def __post_init__(self) -> None:
         for name in {self.burn_in, self.sampling}:
             SAMPLERS[name].check_options(self.options or {})
 
     @property
-    def parallel(self) -> bool:
-        """Whether its samplers can work on parts of a corpus at the same time, in any order."""
-        return all(SAMPLERS[name].factor_class.fixed for name in (self.burn_in, self.sampling))
+    def samplers(self) -> list[str]:
+        """The samplers that may run, in turn."""
+        return list(dict.fromkeys([*([OPENING] if self.opening else []), self.burn_in, self.sampling]))
 
     def sampler(self, sweep: int, n_burn_in: int) -> str:
         """Name of the sampler of sweep number `sweep` (counted from 0)."""
-        return self.burn_in if sweep < n_burn_in else self.sampling
+        if sweep < min(self.opening, n_burn_in):
+            return OPENING
+        return self.burn_in if sweep < self.quick * n_burn_in else self.sampling
 
 
-# Nanoseconds measured on 20 Newsgroups, one core of an AMD EPYC (docs/performance.md).
-NS_PER_GAMMA = 40.0  # one entry of a Dirichlet φ
+#: The sampler of the first sweeps: from random topics on, each is worth many of the others (benchmarks/burn_in.py).
+OPENING = "expected"
+OPENING_SWEEPS = 2
+
+# Nanoseconds measured on 20 Newsgroups, one core of an AMD EPYC (docs/experiments.md).
+NS_PER_GAMMA = 14.0  # one entry of a Dirichlet φ
 NS_PER_TOKEN = 65.0  # a dense draw: so much for the token …
 NS_PER_TOPIC = 0.28  # … and so much for each topic, as long as all are weighed
-# Drawing φ may add this share to a sweep before a sequential kernel is the better buy, threads or not.
-WORTH_PARALLEL = 0.5
 
 
-def auto(corpus: Corpus, n_topics: int, supervised: bool = False) -> Plan:
-    """The plan for a corpus and a number of topics.
+def auto(corpus: Corpus, n_topics: int, supervised: bool = False, parallel: bool = False, known: bool = False) -> Plan:
+    """The plan for a corpus and a number of topics; every sampler of it is to be parallel where `parallel` says so.
 
-    Burn-in with delayed counts: parallel, and the quickest per second to a good model. Then an exact kernel: `partial`,
-    which is parallel, where the corpus is large enough to pay for drawing φ; else `collapsed`, or `split` for many
-    topics. The number of threads has no say: the bytes of a fit would then depend on it.
+    Burn-in with delayed counts: parallel, and near in few sweeps; LDA with up to some hundred topics is nearer still
+    after two sweeps with expected counts. Then an exact kernel: `partial`, which is parallel, unless drawing φ costs
+    more than all else. That is so with many topics for few tokens; there it is `split`. The number of threads has no
+    say: the bytes of a fit would then depend on it.
+
+    Where something is `known` of the words of topics, by seeds or an earlier fit, topics do not begin at random, and
+    expected counts would only blur them: named topics of the docstrings lost two thirds of their coherence.
+
+    Supervised models whose topics begin without the responses predict worse in the end. So do those whose φ is drawn
+    from too few tokens, if only a little (docs/experiments.md): below one for each entry of φ they take `collapsed`.
     """
+    n_entries = np.count_nonzero(corpus.word_counts) * n_topics
+    if supervised:
+        return Plan("delayed", "partial" if parallel or corpus.n_tokens >= n_entries else "collapsed")
     z_cost = corpus.n_tokens * (NS_PER_TOKEN + NS_PER_TOPIC * min(n_topics, SPLIT_ABOVE))
-    phi_cost = np.count_nonzero(corpus.word_counts) * n_topics * NS_PER_GAMMA
-    if phi_cost < WORTH_PARALLEL * z_cost:
-        return Plan("delayed", "partial")
-    return Plan("delayed", "collapsed" if n_topics <= SPLIT_ABOVE or supervised else "split")
+    phi_cost = n_entries * NS_PER_GAMMA
+    opening = OPENING_SWEEPS if n_topics <= SPLIT_ABOVE and not known else 0
+    if parallel or phi_cost <= z_cost:
+        return Plan("delayed", "partial", opening=opening)
+    return Plan("delayed", "split", opening=opening)
 
 
 def check_sampler(name: str, supervised: bool = False, options: Mapping[str, Any] | None = None) -> None:
@@ -78,25 +100,22 @@ def check_sampler(name: str, supervised: bool = False, options: Mapping[str, Any
 
 
 def check_parallel(plan: Plan, name: str) -> None:
-    """Raise unless the samplers of a plan can work on parts of a corpus at the same time, in any order."""
-    for sampler in (plan.burn_in, plan.sampling):
-        if not SAMPLERS[sampler].factor_class.fixed:
-            choices = ", ".join(sorted(other for other, kind in SAMPLERS.items() if kind.factor_class.fixed))
-            means = (
-                f'"auto" means "{sampler}" for a corpus of this size and so many topics, which'
-                if name == "auto"
-                else f"{name!r}"
-            )
-            raise ParameterError(
-                "sampler", f"{means} moves one token after another, but an engine needs one of {choices}"
-            )
+    """Raise unless several processes can each move some of the documents, in any order, with the samplers of a plan."""
+    for sampler in plan.samplers:
+        if not SAMPLERS[sampler].spreads():
+            choices = ", ".join(sorted(other for other, kind in SAMPLERS.items() if kind.spreads()))
+            does = (
+                "needs all tokens of a word in one process" if SAMPLERS[sampler].by_words
+                else "moves one token after another"
+            )  # fmt: skip
+            raise ParameterError("sampler", f"{name!r} {does}, but an engine needs one of auto, {choices}")
 
 
 def check_priors(plan: Plan, priors: Priors) -> None:
     """Raise unless the samplers of a plan can be used with these priors."""
     if not priors.topics.per_document:
         return
-    for sampler in (plan.burn_in, plan.sampling):
+    for sampler in plan.samplers:
         if not SAMPLERS[sampler].alpha_per_document:
             choices = ", ".join(sorted(other for other, kind in SAMPLERS.items() if kind.alpha_per_document))
             raise ParameterError(
@@ -107,8 +126,9 @@ def check_priors(plan: Plan, priors: Priors) -> None:
 
 
 def make_plan(
-    name: str, corpus: Corpus, n_topics: int, supervised: bool = False, options: Mapping[str, Any] | None = None
-) -> Plan:
+    name: str, corpus: Corpus, n_topics: int, supervised: bool = False, options: Mapping[str, Any] | None = None,
+    parallel: bool = False, known: bool = False,
+) -> Plan:  # fmt: skip
     """The plan that a user means by `sampler=name` and `sampler_options=options`."""
     check_sampler(name, supervised, options)
-    return auto(corpus, n_topics, supervised) if name == "auto" else Plan(name, name, options)
+    return auto(corpus, n_topics, supervised, parallel, known) if name == "auto" else Plan(name, name, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -37,6 +37,13 @@ class Trace:
     log_joint: list[float] = field(default_factory=list)
     held_out: list[float] = field(default_factory=list)
     watched: str = ""  # key of the watch; "" if there is none
+    #: Numbers of the prior of topics (`TopicPrior.figures`) after each of its updates, and "sweep", by name.
+    figures: dict[str, list[float]] = field(default_factory=dict)
+
+    def follow(self, sweep: int, figures: Mapping[str, float]) -> None:
+        """Enter numbers of a prior after a sweep."""
+        for name, value in {"sweep": float(sweep), **figures}.items() if figures else ():
+            self.figures.setdefault(name, []).append(value)
 
     def after(self, sweep: int) -> list[float]:
         """The log joints of later sweeps than `sweep`."""
@@ -60,6 +67,7 @@ class Samples:
         self.n = 0
         self.weights: list[NDArray[np.float32]] = []
         self.beside: dict[str, list[NDArray[Any]]] = {}  # `Supervision.beside`
+        self.draws: dict[str, list[NDArray[Any]]] = {}  # `TopicPrior.sampled`
 
     def add(self, state: State, counts: sparse.csr_array) -> None:
         """Keep a sample: the word–topic counts (V, K) and the weights of the state as it is."""
@@ -69,15 +77,19 @@ class Samples:
             self.weights.append(state.supervision.eta[:, : state.n_topics].copy())
             for name, array in state.supervision.beside.items():
                 self.beside.setdefault(name, []).append(array.copy())
+        for name, array in state.priors.topics.sampled().items():
+            self.draws.setdefault(name, []).append(array.copy())
         self.n += 1
 
     def model(self, state: State) -> TopicModel:
         """The model of the samples so far."""
         assert self.counts is not None
         assert self.last is not None
+        draws = {name: np.array(arrays) for name, arrays in self.draws.items()}
         return TopicModel(
-            sparse.csr_array(self.counts), self.last, self.n, state.priors.given(None), state.corpus.vocabulary
-        )
+            sparse.csr_array(self.counts), self.last, self.n, state.priors.given(None), state.corpus.vocabulary,
+            draws=draws,
+        )  # fmt: skip
 
     def watched(self, watch: Watch, state: State, now: Callable[[], sparse.csr_array], pool: Pool) -> float:
         """The score of the model that the run would leave if it ended now; nothing is changed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,11 @@ from scipy import sparse
 from topoi._machine.arrays import Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import INIT, integer, new_stream
+from topoi.chain.alpha import AlphaRows
 from topoi.corpus import Corpus
 
 if TYPE_CHECKING:
-    from topoi.chain.priors import Priors, TopicPrior
+    from topoi.chain.priors import Priors
     from topoi.chain.responses.supervision import Supervision
 
 # Counts are kept as floats so that kernels multiply them without converting; float32 counts exactly below 2²⁴.
@@ -79,34 +80,75 @@ class State:
         return self.beta * self.corpus.n_words
 
 
+def widen(state: State) -> None:
+    """Give all arrays that have a column for each topic as many as the prior of topics has; new ones are 0."""
+    n, words = state.n_topics, state.priors.words
+    if words.pseudo_counts is not None and words.pseudo_counts.shape[1] < n:
+        counts = words.pseudo_counts.copy()
+        counts.resize(counts.shape[0], n)
+        state.priors = replace(state.priors, words=replace(words, pseudo_counts=counts))
+    if len(state.base_table) and state.base_table.shape[1] < n:
+        state.base_table = np.pad(state.base_table, ((0, 0), (0, n - state.base_table.shape[1])))
+    if state.supervision is not None:
+        state.supervision.widen(n)
+
+
+def join(state: State, number: NDArray[np.int64]) -> None:
+    """Make topic k part of topic number[k] in all that has a column for each topic; not in `z`, which may be elsewhere.
+
+    Weights of joined topics are averages, by how much of the corpus these are expected to have.
+    """
+    share = state.alpha
+    state.priors = state.priors.joined(number)
+    counts = state.priors.words.pseudo_counts
+    if counts is not None and len(state.base_table):
+        state.base_table = counts.astype(state.real).toarray()
+    if state.supervision is not None:
+        state.supervision.join(number, share)
+
+
 def new_state(corpus: Corpus, priors: Priors, seed: int) -> State:
     """A state with topics drawn at random."""
     counts = priors.words.pseudo_counts
     real = real_dtype(corpus, counts)
     table = NO_BASE if counts is None else counts.astype(real).toarray()
-    return State(corpus, priors, first_topics(corpus, priors.topics, seed), seed, 0, table, real)
+    return State(corpus, priors, first_topics(corpus, priors, seed), seed, 0, table, real)
 
 
-def first_topics(corpus: Corpus, prior: TopicPrior, seed: int) -> NDArray[np.unsignedinteger[Any]]:
-    """Topics drawn uniformly from those that a document may have (α > 0), one stream per block of documents."""
-    z = np.zeros(corpus.n_tokens, topic_dtype(len(prior.alpha)))
-    alpha = prior.alpha_of(corpus)
+def first_topics(corpus: Corpus, priors: Priors, seed: int) -> NDArray[np.unsignedinteger[Any]]:
+    """Topics drawn uniformly from those that a document may have (α > 0), one stream per block of documents.
+
+    Tokens of seed words begin in the topics of their seeds, and the others in topics that need not grow from seeds.
+    """
+    z = np.zeros(corpus.n_tokens, topic_dtype(len(priors.topics.alpha)))
+    alpha, seeds = priors.topics.alpha_of(corpus).for_kernels(corpus.n_documents, np.float64), priors.words.seeds
+    begin = alpha if seeds is None else alpha._replace(rows=seeds.free(alpha.rows))
     for block, (first, last) in enumerate(pairwise(corpus.block_ptr.tolist())):
         stream = new_stream(seed, INIT, 0, corpus.first_block + block)
-        for begin, end, row in alpha.runs(first, last):
-            allowed = np.flatnonzero(row > 0)
-            tokens = slice(*corpus.doc_ptr[[begin, end]].tolist())
-            fill_uniform(z, tokens.start, tokens.stop, len(allowed), stream)
-            if len(allowed) < len(row):
-                z[tokens] = allowed[z[tokens]]
+        fill_uniform(corpus.doc_ptr, first, last, z, begin, stream)
+        if seeds is not None:
+            tokens = slice(*corpus.doc_ptr[[first, last]].tolist())
+            row_of = np.repeat(alpha.row_of[first:last], corpus.doc_lengths[first:last])
+            seeds.move(z[tokens], corpus.words[tokens], alpha.rows > 0, row_of)
     return z
 
 
 @kernel
-def fill_uniform(z: Ints, first: Int, last: Int, n_topics: Int, stream: Stream) -> None:
-    """Draw z[first:last] uniformly from the topics."""
-    for i in range(first, last):
-        z[i] = integer(stream, n_topics)
+def fill_uniform(doc_ptr: Ints, first: Int, last: Int, z: Ints, prior: AlphaRows, stream: Stream) -> None:
+    """Draw the topics z of documents first … last − 1 uniformly from those whose α is above 0."""
+    allowed = np.zeros(prior.rows.shape[1], np.int64)
+    n = 0
+    row_before = np.int64(-1)
+    for d in range(first, last):
+        if prior.row_of[d] != row_before:
+            row_before = prior.row_of[d]
+            n = 0
+            for k in range(allowed.shape[0]):
+                if prior.rows[row_before, k] > 0:
+                    allowed[n] = k
+                    n += 1
+        for i in range(doc_ptr[d], doc_ptr[d + 1]):
+            z[i] = allowed[integer(stream, n)]
 
 
 def topic_counts(state: State) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -18,14 +18,29 @@ import typer
 
 from topoi import __version__
 from topoi._machine.terminal import harmless
-from topoi.cli import convert, demo, evaluate, explain, export, fit, info, predict, report, topics, transform, warmup
+from topoi.cli import (
+    choose,
+    convert,
+    demo,
+    effects,
+    evaluate,
+    explain,
+    export,
+    fit,
+    info,
+    predict,
+    report,
+    topics,
+    transform,
+    warmup,
+)
 from topoi.cli._app import app
 from topoi.cli._groups import described, grouped
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Learn": (fit.fit, fit.resume, demo.demo),
+    "Learn": (fit.fit, choose.choose, fit.resume, demo.demo),
     "Use a model": (predict.predict, transform.transform, explain.explain),
-    "Look at a model": (topics.topics, evaluate.evaluate, report.report, info.info),
+    "Look at a model": (topics.topics, effects.effects, evaluate.evaluate, report.report, info.info),
     "Files": (convert.convert, export.export),
     "This machine": (warmup.warmup,),
 }

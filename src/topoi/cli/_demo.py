@@ -116,7 +116,7 @@ def describe(lda: LDA, documents: Documents, n_words: int = 10, n_modules: int =
     """The topics, from the most frequent to the rarest."""
     names, label_of = np.unique(documents.labels, return_inverse=True)
     tokens = lda.doc_topic_ * documents.train.doc_lengths[:, None]  # expected tokens (documents, topics)
-    by_module = np.zeros((len(names), lda.n_topics))
+    by_module = np.zeros((len(names), lda.n_topics_))
     np.add.at(by_module, label_of, tokens)
     share = by_module.sum(0) / by_module.sum()
     within = by_module / np.maximum(by_module.sum(0), 1e-300)

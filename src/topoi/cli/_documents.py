@@ -25,6 +25,11 @@ NewTarget = Annotated[
 HeldOut = Annotated[
     bool, typer.Option("--held-out", help="DOCUMENTS are those of the fit: take only what it kept out (--hold-out).")
 ]
+WithoutCovariates = Annotated[
+    bool, typer.Option("--without-covariates", help="Take documents as average ones; their columns are not read.")
+]
+#: Ends the sentence about a column that topics depend on, and that is not there.
+OR_AVERAGE = ", or take documents as average ones: --without-covariates"
 
 
 @dataclass(frozen=True)
@@ -62,10 +67,12 @@ def open_with_labels(
     held_out: bool,
     keep_texts: bool = False,
     predicts: bool | None = None,
+    of_topics: bool = False,
 ) -> Given:
     """A model and documents; labels are read where the file has the column.
 
     Columns that predictions need are read if it `predicts`; None: if there are labels to compare predictions with.
+    Columns that topics depend on are read if they are asked for, by `of_topics`.
     """
     import numpy as np
 
@@ -78,13 +85,24 @@ def open_with_labels(
         before |= {"label": label, "target": target}
     kept = EVERY if keep_texts and source == "-" else 0
     answers = _has_answers(source, reading, before)
-    covariates = model.covariates if (answers if predicts is None else predicts) else None
-    data = read_new(source, reading, before, model.words, answers, kept, covariates)
+    needs = answers if predicts is None else predicts
+    needed: dict[str, Any] = {"covariates": model.covariates, "ngrams": model.ngrams} if needs else {}
+    if of_topics:
+        needed["otherwise"] = "" if needed.get("covariates") else OR_AVERAGE
+        needed["covariates"] = model.topic_covariates | needed.get("covariates", {})
+    data = allowed(model, read_new(source, reading, before, model.words, answers, kept, **needed))
     rows = np.arange(len(data))
     if held_out:
         rows = _rows_kept_out(model, data)
         return Given(model, data.take(rows), rows, data, reading.token_pattern)
     return Given(model, replace(data), rows, data, reading.token_pattern)
+
+
+def allowed(model: Model, data: Dataset) -> Dataset:
+    """New documents with the topics that they may have, where a column says so."""
+    if data.topic_labels is None:
+        return data
+    return replace(data, corpus=model.estimator.with_topic_labels(data.corpus, data.topic_labels))
 
 
 def _has_answers(source: str, reading: NewReading, before: dict[str, Any]) -> bool:

@@ -31,12 +31,14 @@ VERSION = 1
 AGAIN = "Fit the model again."
 #: Types of the options of reading that are believed from a file; all may be null.
 READING: dict[str, type] = {
-    **dict.fromkeys(("text", "label", "target", "id", "format", "label_separator", "encoding", "on_error"), str),
+    **dict.fromkeys(
+        ("text", "label", "target", "topic_labels", "id", "format", "label_separator", "encoding", "on_error"), str
+    ),
     **dict.fromkeys(
         ("token_pattern", "stop_words", "min_df", "max_df", "vocabulary_file", "delimiter", "max_memory"), str
     ),
     **dict.fromkeys(("lowercase", "tokenized", "quotes", "header"), bool),
-    **dict.fromkeys(("max_features", "first_index"), int),
+    **dict.fromkeys(("max_features", "first_index", "ngrams"), int),
     "covariate": list,
 }
 
@@ -67,6 +69,17 @@ class Model:
         """The columns that predictions need beside the text: each a "number" or a "category"."""
         known: dict[str, str] = getattr(self.estimator, "covariates_", {})
         return known
+
+    @property
+    def ngrams(self) -> Any:
+        """The n-grams that predictions need beside the words; None if they need none."""
+        return self.estimator.ngrams_
+
+    @property
+    def topic_covariates(self) -> dict[str, str]:
+        """The columns that topics depend on: each a "number" or a "category"."""
+        known: dict[str, str] = getattr(self.estimator, "prevalence_covariates_", {})
+        return {name: "category" if kind == "category" else "number" for name, kind in known.items()}
 
     @property
     def words(self) -> Any:

@@ -47,7 +47,7 @@ def to_watch(target: Target, data: Dataset, train: Dataset, rows: NDArray[np.int
         return None
     some = data.take(rows[np.arange(n) * len(rows) // n])
     if target.kind is None:
-        return some.corpus
+        return some.corpus, some.covariates
     return some.corpus, as_fit_takes_it(target, some), some.covariates
 
 

@@ -67,6 +67,7 @@ def read_order(folder: Path) -> Order:
     if not path.is_file():
         done = "its fit is finished" if (folder / ABOUT).is_file() else "there is no fit in it"
         raise FileError(f"{folder}: has nothing to go on with: {done}.", str(folder))
+    from topoi.estimators.number_of_topics import AUTO
     from topoi.estimators.saved import check_believed
 
     try:
@@ -75,11 +76,13 @@ def read_order(folder: Path) -> Order:
         for name, value in reading.items():
             if not is_reading(name, value):
                 raise ValueError(f"reading: {name} cannot be {value!r}")
-        hints = get_type_hints(Settings)
+        hints = get_type_hints(Settings) | {"topics": int | str}
         for field in fields(Settings):
             value = settings.setdefault(field.name, field.default)  # one that is newer than the note
             if not isinstance(value, hints[field.name]) or (isinstance(value, bool) and field.name != "refit"):
                 raise ValueError(f"settings: {field.name} cannot be {value!r}")
+        if isinstance(settings["topics"], str) and settings["topics"] != AUTO:
+            raise ValueError(f"settings: topics cannot be {settings['topics']!r}")
         check_believed({parameter: settings[option] for option, parameter in PARAMETERS.items()})
         source, numbers = found["source"], [found["hold_out"], found["checkpoint_seconds"]]
         started_in = found.get("started_in", "")

@@ -57,8 +57,29 @@ def outcome(estimator: Any, seconds: float, speed: Speed) -> dict[str, Any]:
         "tokens_per_second": speed.tokens_per_second,
         "log_joint": float(sum(last)) if len(last) == len(members) else None,
         "rhat": float(estimator.rhat_),
+        "topics": _number_of_topics(estimator),
         "refit": getattr(estimator, "refit_settings_", None) or None,
     }
+
+
+def _number_of_topics(estimator: Any) -> dict[str, float] | None:
+    """The posterior of the number of topics, and the concentrations it came with; None where the number was given."""
+    if not hasattr(estimator, "n_topics_trace_"):
+        return None
+    _, of_documents, of_topics = estimator.concentrations_[-1]
+    found = dict(zip(("mean", "low", "high"), map(float, estimator.n_topics_posterior_), strict=True))
+    return found | {"concentration": float(of_documents), "top_concentration": float(of_topics)}
+
+
+def number_in_words(found: Any) -> str:
+    """The posterior of the number of topics as a sentence; "" where there is none."""
+    if not isinstance(found, dict):
+        return ""
+    numbers = [found.get(name) for name in ("mean", "low", "high")]
+    if not all(isinstance(number, int | float) for number in numbers):
+        return ""
+    mean, low, high = numbers
+    return f"{mean:.1f} on average over the sweeps after the burn-in, 90 % of them from {low:.0f} to {high:.0f}"
 
 
 def summarise(model: Model, data: Dataset, out: Console) -> None:
@@ -84,6 +105,11 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
         f"in {about['seconds']:.1f} s, {speed}{joint}.",
         soft_wrap=True,
     )
+    if posterior := number_in_words(about["topics"]):
+        out.print(f"Number of topics: {posterior}.", soft_wrap=True)
+    if depends := model.topic_covariates:
+        listed = ", ".join(f"{name} (a {kind})" for name, kind in depends.items())
+        out.print(f"Topics depend on {listed}.", soft_wrap=True)
     scores = [f"{name} {held_out[name]:.4g}" for name in HEADLINES if isinstance(held_out.get(name), float)]
     if scores:
         out.print(f"Held-out documents: {', '.join(scores)}.", soft_wrap=True)
@@ -100,7 +126,7 @@ def _many_function_words(rows: list[dict[str, Any]]) -> bool:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     words = [word["word"] for row in rows for word in row["words"]]
-    return sum(word in ENGLISH_STOP_WORDS for word in words) > len(words) / 4
+    return sum(word in ENGLISH_STOP_WORDS for word in words) >= len(words) / 4
 
 
 def _some_unlabelled(about: dict[str, Any]) -> bool:
@@ -112,4 +138,5 @@ def _next(model: Model) -> list[str]:
     source = model.about["source"]
     documents = source if source != "-" else "DOCUMENTS"
     use = f"predict {path} NEW -o predictions.csv" if model.target.kind else f"transform {path} NEW -o shares.csv"
-    return [f"topoi topics {path}", f"topoi {use}", f"topoi report {path} {documents} -o report.html"]
+    effects = [f"topoi effects {path}"] if model.topic_covariates else []
+    return [f"topoi topics {path}", *effects, f"topoi {use}", f"topoi report {path} {documents} -o report.html"]

@@ -45,6 +45,14 @@ Covariate = Annotated[
         "given several times. Numbers if every value is one, else categories.",
     ),
 ]
+TopicLabels = Annotated[
+    str | None,
+    _option(
+        "--topic-labels",
+        help="Column with names of topics that a document may have, divided as --label-separator says: each has topics "
+        "of its own, beside those that all share. Empty: not known.",
+    ),
+]
 InputFormat = Annotated[
     str | None,
     _option(
@@ -83,6 +91,7 @@ class Reading:
     label: Label = None
     target: Target = None
     covariate: Covariate = None
+    topic_labels: TopicLabels = None
     id: Id = None
     format: InputFormat = None
     label_separator: LabelSeparator = None
@@ -112,6 +121,16 @@ class Reading:
         ),
     ] = None
     max_features: Annotated[int | None, _option("--max-features", min=1, help="Keep the most frequent words.")] = None
+    ngrams: Annotated[
+        int | None,
+        _option(
+            "--ngrams",
+            min=2,
+            max=3,
+            help="Predict also from words side by side, as `not good`: 2 is pairs, 3 also triples (with labels or "
+            "targets).",
+        ),
+    ] = None
     vocabulary_file: Annotated[
         str | None, _option("--vocabulary-file", help="Words of the columns of counts, one a line.")
     ] = None
@@ -141,6 +160,10 @@ class NewReading:
     delimiter: Delimiter = None
     token_pattern: TokenPattern = None
     max_memory: MaxMemory = None
+    topic_labels: Annotated[
+        str | None,
+        _option("--topic-labels", help="Column with the names of topics that a document may have; all by default."),
+    ] = None
 
 
 def pattern_to_use(found: dict[str, Any], given: str | None) -> str | None:
@@ -196,13 +219,16 @@ def read_new(
     model: Any,
     answers: bool = False,
     keep_texts: int = 0,
-    covariates: Mapping[str, str] | None = None,
+    covariates: Mapping[str, str | None] | None = None,
+    ngrams: Any = None,
+    otherwise: str = "",
 ) -> Dataset:
     """New documents in the words of a `model` (a TopicModel), cut as those that it has learned from were.
 
     `before` are the options of then. Columns and the like stand for the new file as well, where it has the format of
     then or columns at all. Labels are looked for only if `answers`. `covariates` are the columns that predictions need,
-    and what each was then.
+    and what each was then, None if the fit did not have it; `ngrams` those that they need. `otherwise` ends the
+    sentence about a covariate that is not there.
     """
     from dataclasses import replace
 
@@ -234,10 +260,12 @@ def read_new(
         names = ", ".join(covariates)
         what = f"the model needs the columns {names}, but this format has no columns: {kind.summary}"
         raise ParameterError("covariates", what)
+    if ngrams is not None and kind is not None and kind.documents is None:
+        raise FileError(f"{source}: has counts of words; the model predicts from n-grams too, and needs texts.", source)
     try:
-        data = read_documents(source, vocabulary=model.vocabulary, keep_texts=keep_texts, **options)
+        data = read_documents(source, vocabulary=model.vocabulary, ngrams=ngrams, keep_texts=keep_texts, **options)
     except FileError as error:
-        raise _with_hint(error, before, covariates or {}) from error
+        raise _with_hint(error, before, covariates or {}, otherwise) from error
     corpus = data.corpus
     if model.vocabulary is None:  # columns without names: new documents may lack the last ones
         if corpus.n_words > model.n_words:
@@ -246,11 +274,13 @@ def read_new(
     return data
 
 
-def _with_hint(error: FileError, before: dict[str, Any], covariates: Mapping[str, str]) -> FileError:
+def _with_hint(
+    error: FileError, before: dict[str, Any], covariates: Mapping[str, str | None], otherwise: str = ""
+) -> FileError:
     """Say what to do about a column of the fit that the new file does not have."""
-    for needed in covariates:
+    for needed in (name for name, kind in covariates.items() if kind is not None):
         if f"has no column {needed!r}" in str(error) or f"has no key {needed!r}" in str(error):
-            return FileError(f"{error} The fit had it as --covariate; predictions need it.", error.path)
+            return FileError(f"{error} The fit had it as --covariate; predictions need it{otherwise}.", error.path)
     for name in ("text", "id", "label", "target"):
         column = before.get(name)
         if column and f"has no column {column!r}" in str(error):
@@ -259,7 +289,9 @@ def _with_hint(error: FileError, before: dict[str, Any], covariates: Mapping[str
     return error
 
 
-def read_text(text: str, before: dict[str, Any], model: Any, token_pattern: str | None = None) -> Corpus:
+def read_text(
+    text: str, before: dict[str, Any], model: Any, token_pattern: str | None = None, ngrams: Any = None
+) -> Corpus:
     """One document that was typed in."""
     import io
     import json
@@ -272,7 +304,8 @@ def read_text(text: str, before: dict[str, Any], model: Any, token_pattern: str 
     if pattern := pattern_to_use(before, token_pattern):
         options["token_pattern"] = pattern
     line = io.BytesIO(json.dumps({"text": text}).encode("utf-8"))
-    return read_documents(line, format="jsonl", text="text", vocabulary=model.vocabulary, **options).corpus
+    given = {"vocabulary": model.vocabulary, "ngrams": ngrams}
+    return read_documents(line, format="jsonl", text="text", **given, **options).corpus
 
 
 def _place_answers(options: dict[str, Any], kind: Any, strict: bool = True) -> None:

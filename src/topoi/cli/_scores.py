@@ -35,10 +35,13 @@ def prediction_scores(model: Model, data: Dataset, level: float = 0.9) -> dict[s
 
 def held_out_scores(model: Model, data: Dataset, rows: Any) -> dict[str, Any]:
     """Scores on documents that were kept out of the fit."""
+    from topoi.cli._app import told_warnings
     from topoi.evaluate import evaluate
 
     test = data.take(rows)
     scores = prediction_scores(model, test)
     if len(model.estimator.topic_models_) == 1 and test.corpus.n_tokens:
-        scores |= evaluate(model.estimator, test.corpus, measures=["document_completion"])
+        with told_warnings():
+            measures = ["document_completion"]
+            scores |= evaluate(model.estimator, test.corpus, measures=measures, covariates=test.covariates)
     return scores

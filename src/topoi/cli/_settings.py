@@ -20,13 +20,32 @@ def _option(*names: str, help: str, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=PANEL, **more)
 
 
+def _number_of_topics(text: Any) -> int | str:
+    """What --topics means."""
+    if text == "auto":
+        return "auto"
+    if not str(text).isdecimal() or int(text) < 1:
+        raise typer.BadParameter(f"{text!r} is neither a whole number of at least 1 nor `auto`.")
+    return int(text)
+
+
 @dataclass(frozen=True)
 class Settings:
     """What kind of model to learn, and how long."""
 
-    topics: Annotated[int, _option("--topics", "-k", min=1, help="Number of topics.")] = 20
+    topics: Annotated[
+        Any,
+        _option(
+            "--topics",
+            "-k",
+            parser=_number_of_topics,
+            metavar="NUMBER",
+            help="Number of topics, or `auto`: as many as the documents need.",
+        ),
+    ] = 20
     sweeps: Annotated[
-        int | None, _option("--sweeps", min=1, help="Sweeps over all tokens; 200, or 100 with labels.")
+        int | None,
+        _option("--sweeps", min=1, help="Sweeps over all tokens; 50, or 100 with labels, 200 with --topics auto."),
     ] = None
     samples: Annotated[int | None, _option("--samples", min=1, help="Samples to average, 10 by default.")] = None
     burn_in: Annotated[
@@ -37,12 +56,31 @@ class Settings:
         str | None,
         _option(
             "--alpha",
-            help="How evenly documents spread over topics: a number, or `learn`, the default without labels; with "
-            "them 0.1.",
+            help="How evenly documents spread over topics: a number, `learn`, the default without labels (with them "
+            "0.1), or `hdp`: drawn from a hierarchical Dirichlet process.",
         ),
     ] = None
     beta: Annotated[
         str | None, _option("--beta", help="How evenly topics spread over words: a number (0.01), or `learn`.")
+    ] = None
+    seeds: Annotated[
+        str | None,
+        _option(
+            "--seeds",
+            help="File (.json, .toml, .csv, .tsv) of guided topics: names, and words that are expected in each.",
+        ),
+    ] = None
+    seed_strength: Annotated[
+        float | None, _option("--seed-strength", help="Weight of these words, a share of their tokens: 1.")
+    ] = None
+    topics_per_label: Annotated[
+        int | None, _option("--topics-per-label", min=1, help="Topics of each of --topic-labels; 1 by default.")
+    ] = None
+    prevalence: Annotated[
+        str | None,
+        _option(
+            "--prevalence", help='How topics depend on covariates: "~ party + s(year)"; see docs/howto/covariates.md.'
+        ),
     ] = None
     chains: Annotated[int | None, _option("--chains", min=1, help="Independent runs; the best is the model.")] = None
     loss: Annotated[
@@ -92,6 +130,10 @@ PARAMETERS = {
     "sampler": "sampler",
     "alpha": "doc_topic_prior",
     "beta": "topic_word_prior",
+    "seeds": "seeds",
+    "seed_strength": "seed_strength",
+    "topics_per_label": "topics_per_label",
+    "prevalence": "prevalence",
     "chains": "n_chains",
     "loss": "loss",
     "cost": "cost",
@@ -106,8 +148,14 @@ PARAMETERS = {
 }
 
 
-def new_estimator(kind: Kind | None, settings: Settings, progress: bool = False, callbacks: Any = None) -> Any:
-    """The estimator for labels of this kind; an option that it does not have is an error."""
+def new_estimator(
+    kind: Kind | None, settings: Settings, progress: bool = False, callbacks: Any = None, topic_labels: bool = False,
+    covariates: bool = False,
+) -> Any:  # fmt: skip
+    """The estimator for labels of this kind, for topic labels and for covariates; it must have the options given.
+
+    α is learned by default without labels, unless topic labels or covariates say what it is.
+    """
     import inspect
 
     import topoi
@@ -127,12 +175,35 @@ def new_estimator(kind: Kind | None, settings: Settings, progress: bool = False,
             raise ParameterError(option, f"is for models with labels; it needs {needs}")
         if option in ("alpha", "beta"):
             value = _prior(option, value)
+        elif option == "seeds":
+            value = _seeds(value)
         elif option == "word_features" and value == "none":
             value = None
         chosen[parameter] = value
-    if kind is None:
+    _check_company(settings, topic_labels, covariates)
+    if kind is None and not topic_labels and not covariates and settings.topics != "auto":
         chosen.setdefault("doc_topic_prior", "learn")
     return cls(**chosen, progress=progress, callbacks=callbacks)
+
+
+def _check_company(settings: Settings, topic_labels: bool, covariates: bool) -> None:
+    """Raise for an option that means nothing without another one."""
+    if settings.seed_strength is not None and settings.seeds is None:
+        raise ParameterError("seed_strength", "is the weight of seed words; it needs --seeds")
+    if settings.topics_per_label is not None and not topic_labels:
+        raise ParameterError("topics_per_label", "is the number of topics of each label; it needs --topic-labels")
+    if settings.prevalence is not None and not covariates:
+        from topoi.estimators.formula import parse_formula
+
+        names = dict.fromkeys(factor.name for term in parse_formula(settings.prevalence) for factor in term)
+        options = " ".join(f"--covariate {name}" for name in names if name != ".") or "--covariate year"
+        raise ParameterError("prevalence", f"needs the columns that it names: {options}")
+
+
+def _seeds(path: str) -> Any:
+    from topoi.readers import read_seeds
+
+    return read_seeds(path)
 
 
 def _prior(option: str, value: str) -> Any:

@@ -34,8 +34,12 @@ def convert(
       topoi convert posts.csv posts.svm --text body --min-df 2
       topoi convert docword.nips.txt.gz nips.npz
     """
+    if reading.topic_labels is not None:
+        raise ParameterError("topic_labels", "are not written by convert: it writes words, labels and ids")
     if reading.covariate:
         raise ParameterError("covariates", "are not written by convert: it writes words, labels and ids")
+    if reading.ngrams is not None:
+        raise ParameterError("ngrams", "are not written by convert: it writes words, labels and ids")
     sources = (documents, reading.vocabulary_file, reading.stop_words)
     check_output(output, *sources)
     from topoi.writers import write_documents

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from topoi.cli._app import console, note, print_json, waiting
-from topoi.cli._documents import HeldOut, NewLabel, NewTarget, open_with_labels
+from topoi.cli._app import console, note, print_json, told_warnings, waiting
+from topoi.cli._documents import HeldOut, NewLabel, NewTarget, WithoutCovariates, open_with_labels
 from topoi.cli._reading import NewReading
 from topoi.cli.predict import say_skipped
 from topoi.errors import ParameterError
 
 IN_ORDER = ("c_npmi", "c_v")  # measures that look at the order of words
+LIKELIHOODS = ("document_completion", "left_to_right")  # measures that look at what topics depend on
 
 
 def evaluate(
@@ -23,12 +24,13 @@ def evaluate(
     label: NewLabel = None,
     target: NewTarget = None,
     held_out: HeldOut = False,
+    without_covariates: WithoutCovariates = False,
     measures: Annotated[
         str | None,
         typer.Option(
             "--measures",
             help="Names, divided by commas: document_completion, left_to_right, u_mass, npmi, c_npmi, c_v, diversity, "
-            "exclusivity, predictions, chains. All quick ones by default.",
+            "exclusivity, predictions, chains, topic_agreement. All quick ones by default.",
         ),
     ] = None,
     words: Annotated[int, typer.Option("--words", min=2, help="Words of a topic for coherence.")] = 10,
@@ -37,7 +39,8 @@ def evaluate(
 ) -> None:
     """Measure a model on documents, best on those that it has not seen: likelihood, topics, predictions, chains.
 
-    docs/evaluation.md says what each number means.
+    docs/evaluation.md says what each number means. Where topics depend on covariates, likelihoods use the columns of
+    the fit, unless --without-covariates.
 
     \b
       topoi evaluate model test.csv
@@ -48,7 +51,8 @@ def evaluate(
     with waiting("loading …"):
         in_order = wanted is not None and any(name in IN_ORDER for name in wanted)
         predicts = None if wanted is None or "predictions" in wanted else False
-        given = open_with_labels(model, documents, reading, label, target, held_out, in_order, predicts)
+        of_topics = not without_covariates and (wanted is None or any(name in LIKELIHOODS for name in wanted))
+        given = open_with_labels(model, documents, reading, label, target, held_out, in_order, predicts, of_topics)
     say_skipped(given.data)
     from topoi.cli._scores import prediction_scores
     from topoi.evaluate import evaluate as measure
@@ -59,7 +63,12 @@ def evaluate(
         names = None if wanted is None else [name for name in wanted if name != "predictions"]
         found: dict[str, Any] = {}
         if names is None or names:
-            found = measure(estimator, data.corpus, measures=names, documents=tokens, n_words=words, level=interval)
+            beside = data.covariates if of_topics else None
+            with told_warnings():
+                found = measure(
+                    estimator, data.corpus, measures=names, documents=tokens, n_words=words, level=interval,
+                    covariates=beside,
+                )  # fmt: skip
         if wanted is None or "predictions" in wanted:
             found |= prediction_scores(given.model, data, interval)
     if wanted is not None and "predictions" in wanted and "scored_documents" not in found:

@@ -64,13 +64,14 @@ def explain(
         opened = open_model(model)
         check_predicts(opened)
         if text is not None:
-            data = Dataset(read_text(text, opened.reading, opened.words, token_pattern))
+            data = Dataset(read_text(text, opened.reading, opened.words, token_pattern, opened.ngrams))
             data = replace(data, covariates=_typed(covariate or [], opened.covariates))
         else:
             if covariate:
                 raise ParameterError("covariates", "is for --text; those of DOCUMENTS are in their columns")
             new = NewReading(text=column, format=format, id="", token_pattern=token_pattern)
-            data = read_new(str(documents), new, opened.reading, opened.words, covariates=opened.covariates)
+            needed = {"covariates": opened.covariates, "ngrams": opened.ngrams}
+            data = read_new(str(documents), new, opened.reading, opened.words, **needed)
             if not 0 <= row < len(data):
                 raise ParameterError("row", f"must be from 0 to {len(data) - 1}, not {row}")
             data = data.take([row])
@@ -79,12 +80,15 @@ def explain(
         (reasons,) = opened.estimator.explain(corpus, n_topics=topics, n_words=words, covariates=data.covariates)
         (predicted,) = _predicted(opened, data)
     names = opened.target.names if opened.target.pairs else opened.target.tasks  # pairs that vote are not explained
+    labels = opened.estimator.topic_names_
     found = [
         {
             "label": name,
             "score": reason.score,
             "parts": reason.parts,
-            "topics": [{"topic": k, "contribution": part, "words": top} for k, part, top in reason.topics],
+            "topics": [
+                {"topic": k, "name": labels[k], "contribution": part, "words": top} for k, part, top in reason.topics
+            ],
             "words": [{"word": word, "contribution": part} for word, part in reason.words],
             "own_words": [{"word": word, "contribution": part} for word, part in reason.own_words],
             "covariates": [{"covariate": name, "contribution": part} for name, part in reason.covariates],
@@ -151,7 +155,7 @@ def _print(reason: dict[str, Any], unit: str, out: Console) -> None:
     parts = [(NAMES[part], value, "") for part, value in reason["parts"].items() if value]  # 0: there is no such part
     groups: list[tuple[str, list[tuple[str, float, str]]]] = [
         ("", parts if len(parts) > 1 else []),
-        ("topics", [(f"topic {p['topic']}", p["contribution"], " ".join(p["words"])) for p in reason["topics"]]),
+        ("topics", [(p["name"], p["contribution"], " ".join(p["words"])) for p in reason["topics"]]),
         ("words through topics", [(p["word"], p["contribution"], "") for p in reason["words"]]),
         ("words by themselves", [(p["word"], p["contribution"], "") for p in reason["own_words"]]),
         ("covariates", [(p["covariate"], p["contribution"], "") for p in reason["covariates"]]),

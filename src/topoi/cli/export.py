@@ -72,9 +72,10 @@ def export(
         if data is None:
             write_table(_topic_word(opened), output)
         elif form is Form.DOC_TOPIC:
-            from topoi.cli.transform import share_columns
+            from topoi.cli.transform import with_shares
 
-            write_table(names_of(data) | share_columns(opened.estimator.transform(data.corpus), None), output)
+            shares = opened.estimator.transform(data.corpus)
+            write_table(with_shares(names_of(data), opened, shares, None), output)
         elif form is Form.PYLDAVIS:
             _write_pyldavis(opened, data, output)
         else:
@@ -84,9 +85,11 @@ def export(
 
 def _topic_word(model: Model) -> dict[str, Any]:
     """A row per word, a column per topic."""
+    from topoi.chain.names import AS_COLUMN, topic_labels
+
     phi = model.estimator.components_
-    words = [model.words.word(w) for w in range(phi.shape[1])]
-    return {"word": words} | {f"topic_{k}": phi[k] for k in range(len(phi))}
+    words = {"word": [model.words.word(w) for w in range(phi.shape[1])]}
+    return words | dict(zip(topic_labels(model.estimator.topic_models_, AS_COLUMN, words), phi, strict=True))
 
 
 def _one(model: Model, form: Form) -> Any:

@@ -47,12 +47,17 @@ def fit(
 
     Without labels the model is LDA. With --label it is MedLDA, which learns topics that tell the labels apart; with
     --target it predicts a number. Documents without a label take part by their words. With --covariate it also predicts
-    from other columns, which new documents then need as well.
+    from other columns, which new documents then need as well; without labels, topics depend on these columns, as they
+    do with labels if --prevalence says how: see `topoi effects`. With --topic-labels documents have topics of the names
+    in a column only, and those that all share: labelled LDA.
 
     \b
       topoi fit posts.csv --text body --topics 50
+      topoi fit posts.csv --text body --topics 50 --seeds seeds.json
       topoi fit posts.csv --text body --label subject --hold-out 0.1 -o model
       topoi fit offers.csv --label sold --covariate price --covariate brand
+      topoi fit posts.csv --text body --topic-labels tags --label-separator ';' --topics 30
+      topoi fit speeches.csv --text speech --covariate party --covariate year --prevalence "~ party + s(year)"
       zcat reviews.jsonl.gz | topoi fit - --format jsonl --target stars -o stars
 
     Ctrl-C (or SIGTERM) stops after the sweep in hand and saves the model so far; the exit code is then 130, and `topoi
@@ -66,7 +71,7 @@ def fit(
     No language is assumed: stop words stay unless --stop-words english.
     """
     order = Order(documents, reading, settings, hold_out, checkpoint_seconds)
-    check_sources(output, documents, reading.vocabulary_file, reading.stop_words)
+    check_sources(output, documents, reading.vocabulary_file, reading.stop_words, settings.seeds)
     with new_folder(output, force) as folder:
         follow(order, folder, json, quiet)
 
@@ -129,8 +134,7 @@ def follow(order: Order, folder: Path, json: bool, quiet: bool) -> None:
 def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Model, Dataset, bool]:
     """Read, fit, save, score: the model, its documents, and whether it was stopped."""
     reading, settings = order.reading, order.settings
-    if reading.covariate and reading.label is None and reading.target is None:
-        raise ParameterError("covariates", "is for models with labels; it needs --label or --target")
+    check_ngrams(reading, settings)
     with waiting("reading …", quiet):
         import numpy as np
 
@@ -147,7 +151,9 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
         train = data.take(np.setdiff1d(np.arange(len(data)), test)) if len(test) else data
         validation = to_watch(target, data, train, test)
     speed = Speed()
-    estimator = new_estimator(target.kind, settings, sys.stderr.isatty() and not quiet, [stop, speed])
+    shown, told = sys.stderr.isatty() and not quiet, [stop, speed]
+    beside = {"topic_labels": reading.topic_labels is not None, "covariates": bool(reading.covariate)}
+    estimator = new_estimator(target.kind, settings, shown, told, **beside)
     with begin(order, folder) as checkpoints:
         result = learn(estimator, target, train, checkpoints, stop, validation)
     for message in result.warnings:
@@ -178,6 +184,19 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
     return model, data, result.interrupted
 
 
+def check_ngrams(reading: Reading, settings: Settings) -> None:
+    """Raise if n-grams are to be counted for a model that would not look at them: topics are of single words."""
+    if reading.ngrams is None:
+        return
+    if reading.label is None and reading.target is None:
+        raise ParameterError(
+            "ngrams", "is for models with labels, topics are of single words; see --label and --target"
+        )
+    if settings.refit is False or settings.word_features == "none":
+        other = "no_refit" if settings.refit is False else "word_features"
+        raise ParameterError("ngrams", f"are word features of the refit; --{other.replace('_', '-')} leaves them out")
+
+
 @dataclass(frozen=True)
 class Result:
     """How a fit went."""
@@ -204,6 +223,8 @@ def learn(
         arguments["y"] = as_fit_takes_it(target, train)
     if train.covariates is not None:
         arguments["covariates"] = train.covariates
+    if train.topic_labels is not None:
+        arguments["topic_labels"] = train.topic_labels
     if target.kind in ("one", "several") and train.unlabelled.any():
         arguments["unlabelled"] = train.unlabelled
     start = time.perf_counter()

@@ -105,6 +105,10 @@ def _about_model(path: str, json: bool) -> None:
         "settings": ", ".join(f"{key} {value}" for key, value in settings.items() if value is not None),
         "run": f"{about.get('sweeps')} sweeps, {about.get('stopped')}, {about.get('seconds')} s",
     }
+    from topoi.cli._outcome import number_in_words
+
+    if posterior := number_in_words(about.get("topics")):
+        rows["number of topics"] = posterior
     if about.get("labels", {}).get("kind"):
         rows["predictions"] = _predictor(about.get("refit"))
     scores = about["held_out"]
@@ -118,7 +122,8 @@ def _predictor(refit: Any) -> str:
     """What predicts, and how much say its parts have: the weights of the chains, or those fitted anew."""
     if not isinstance(refit, dict):
         return "by the weights of the chains"
-    named = {"power": "power of the idf", "strength": "C", "topics": "topics by", "covariates": "covariates by"}
+    named = {"power": "power of the idf", "strength": "C", "topics": "topics by", "covariates": "covariates by",
+             "ngrams": "n-grams by", "ratio": "power of label ratios"}  # fmt: skip
     numbers = {named.get(name, name): value for name, value in refit.items() if isinstance(value, int | float)}
     chosen = ", ".join(f"{name} {value:g}" for name, value in numbers.items())
     return f"by weights fitted anew ({chosen})"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli._app import note, told_warnings, waiting
+from topoi.cli._documents import allowed
 from topoi.cli._folder import open_model
 from topoi.cli._output import check_output
 from topoi.cli._reading import NewReading, read_new
@@ -44,7 +45,8 @@ def predict(
     with waiting("loading …"):
         opened = open_model(model)
         check_predicts(opened)
-        data = read_new(documents, reading, opened.reading, opened.words, covariates=opened.covariates)
+        needed = {"covariates": opened.covariates, "ngrams": opened.ngrams}
+        data = allowed(opened, read_new(documents, reading, opened.reading, opened.words, **needed))
     say_skipped(data)
     from topoi.writers import write_table
 

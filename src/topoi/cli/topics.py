@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from topoi.cli._folder import Model
 
+TRUST = ("found_in", "n_chains", "agreement")  # of a topic, where there are several chains
 MOST_FOR, MOST_AGAINST = 2, 1  # labels shown of a topic
 
 
@@ -29,6 +30,9 @@ def topics(
 ) -> None:
     """Show the topics: share of the tokens, most probable words, and the labels they speak for.
 
+    If the model has several chains (fit --chains 4), also in how many of them each topic was found: from half of the
+    probability of its words in common on, docs/evaluation.md.
+
     \b
       topoi topics model --words 15
       topoi topics model --json | jq '.topics[0].words'
@@ -40,14 +44,13 @@ def topics(
         opened = open_model(model)
         rows = topic_rows(opened, words)
     if output is not None:
+        from topoi.chain.names import have_names
         from topoi.writers import write_table
 
-        flat = [
-            {"topic": row["topic"], "share": row["share"], "rank": rank, **word}
-            for row in rows
-            for rank, word in enumerate(row["words"], 1)
-        ]
-        names = ("topic", "share", "rank", "word", "probability")
+        flat = [{**row, "rank": rank, **word} for row in rows for rank, word in enumerate(row["words"], 1)]
+        named = ("name",) if have_names(opened.estimator.topic_models_) else ()
+        found = TRUST if "found_in" in rows[0] else ()
+        names = ("topic", *named, "share", *found, "rank", "word", "probability")
         write_table({name: [entry[name] for entry in flat] for name in names}, output)
     if json:
         print_json({"model": model, "topics": rows})
@@ -57,7 +60,9 @@ def topics(
 
 
 def topic_rows(model: Model, n_words: int) -> list[dict[str, Any]]:
-    """The topics in the order of their numbers: share, words with probabilities, weights for labels."""
+    """The topics in the order of their numbers: name, share, words with probabilities, weights for labels, trust."""
+    from dataclasses import asdict
+
     import numpy as np
 
     from topoi.chain.model import TopicModel
@@ -68,13 +73,17 @@ def topic_rows(model: Model, n_words: int) -> list[dict[str, Any]]:
     columns = top_columns(estimator, n_words)
     shares = topic_shares(estimator).tolist()
     owner = [(part, k, number) for number, part in enumerate(parts) for k in range(part.n_topics)]
+    trust = estimator.topic_agreement()
     weights, names = getattr(estimator, "topic_weights_", None), model.target.tasks
+    labels = estimator.topic_names_
     rows = []
     for topic, (part, k, number) in enumerate(owner):
         found = columns[topic]
         p = part.word_probabilities(np.array(found, np.int64))[:, k].tolist()
         words = [{"word": part.word(w), "probability": value} for w, value in zip(found, p, strict=True)]
-        row: dict[str, Any] = {"topic": topic, "share": shares[topic], "words": words}
+        row: dict[str, Any] = {"topic": topic, "name": labels[topic], "share": shares[topic], "words": words}
+        if trust:
+            row |= asdict(trust[topic])
         if len(parts) > 1:
             row["model"] = number
         if weights is not None:
@@ -89,14 +98,23 @@ def topic_table(model: Model, rows: list[dict[str, Any]], out: Console) -> Table
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    from topoi.chain.names import topic_labels
+
+    labels = topic_labels(model.estimator.topic_models_, "{}")
     table = Table(box=SIMPLE_HEAD, pad_edge=False, width=min(out.width, 120))
     table.add_column("topic", justify="right", style="cyan")
     table.add_column("share", justify="right")
+    several_chains = any("found_in" in row for row in rows)
+    if several_chains:
+        table.add_column("found in", justify="right")
     table.add_column("most probable words", ratio=3)
     if model.target.kind is not None:
         table.add_column("raises or lowers" if model.target.kind == "numbers" else "speaks for, against", ratio=2)
     for row in rows:
-        cells = [str(row["topic"]), f"{row['share']:.1%}", " ".join(word["word"] for word in row["words"])]
+        cells = [labels[row["topic"]], f"{row['share']:.1%}"]
+        if several_chains:
+            cells.append(f"{row['found_in']} of {row['n_chains']}")
+        cells.append(" ".join(word["word"] for word in row["words"]))
         if model.target.kind is not None:
             cells.append(", ".join(f"{label} {weight:+.1f}" for label, weight in _strongest(row["weights"])))
         table.add_row(*cells)

@@ -39,6 +39,10 @@ def warmup(
     log.print(f"Ready after {seconds:.0f} s; kernels are in {kept}.", soft_wrap=True)
 
 
+#: What `auto` means for supervised models: with many tokens another sampler.
+FEW_AND_MANY: tuple[dict[str, Any], ...] = ({}, {"sampler": "partial"})
+
+
 def steps(every: bool) -> list[tuple[str, Callable[[], Any]]]:
     """What to do, with names: tiny fits whose documents, losses and sizes call for different kernels."""
     import numpy as np
@@ -50,14 +54,13 @@ def steps(every: bool) -> list[tuple[str, Callable[[], Any]]]:
     from topoi.evaluate import evaluate
 
     rng = np.random.default_rng(0)
-    # `auto` samples with `collapsed` where there are many words for the tokens, with `partial` where there are few.
     small = Corpus.from_counts(rng.poisson(0.05, (30, 200)))
-    large = Corpus.from_counts(rng.poisson(40.0, (30, 6)) + 1)
+    many = 600  # topics for which `auto` takes other kernels
     labels, targets = np.arange(30) % 3, np.arange(30.0)
     short: dict[str, Any] = {"n_sweeps": 12, "n_samples": 2, "random_state": 0}  # priors are learned at the tenth sweep
 
-    def lda(corpus: Corpus, **more: Any) -> None:
-        model = topoi.LDA(3, doc_topic_prior="learn", topic_word_prior="learn", **short, **more).fit(corpus)
+    def lda(corpus: Corpus, n_topics: int = 3, **more: Any) -> None:
+        model = topoi.LDA(n_topics, doc_topic_prior="learn", topic_word_prior="learn", **short, **more).fit(corpus)
         model.transform(corpus)
         model.perplexity(corpus)
 
@@ -73,20 +76,20 @@ def steps(every: bool) -> list[tuple[str, Callable[[], Any]]]:
 
     out: list[tuple[str, Callable[[], Any]]] = [
         ("LDA", lambda: lda(small)),
-        ("LDA, many tokens", lambda: lda(large)),
+        ("LDA, many topics", lambda: lda(small, many)),
         ("LDA, fold-in by expected topics", lambda: lda(small, infer_method="mean_field")),
     ]
     for name, y in (("two labels", labels % 2), ("labels", labels), ("several labels", np.eye(3, dtype=int)[labels])):
         for loss, response in losses(LabelResponse).items():
             if response.joint and y.ndim > 1:  # it takes one label of each document
                 continue
-            for corpus in (small, large):
-                what = f"MedLDAClassifier, {name}, {loss}{', many tokens' if corpus is large else ''}"
-                out.append((what, lambda c=corpus, y=y, loss=loss: classifier(c, y, loss=loss)))  # type: ignore[misc]
+            for more in FEW_AND_MANY:
+                what = f"MedLDAClassifier, {name}, {loss}{', many tokens' if more else ''}"
+                out.append((what, lambda y=y, loss=loss, more=more: classifier(small, y, loss=loss, **more)))  # type: ignore[misc]
     for loss in losses(NumberResponse):
-        for corpus in (small, large):
-            what = f"MedLDARegressor, {loss}{', many tokens' if corpus is large else ''}"
-            out.append((what, lambda c=corpus, loss=loss: regressor(c, loss=loss)))  # type: ignore[misc]
+        for more in FEW_AND_MANY:
+            what = f"MedLDARegressor, {loss}{', many tokens' if more else ''}"
+            out.append((what, lambda loss=loss, more=more: regressor(small, loss=loss, **more)))  # type: ignore[misc]
     if every:
         for name, kind in SAMPLERS.items():
             out.append((f"LDA, sampler {name}", lambda name=name: lda(small, sampler=name)))  # type: ignore[misc]

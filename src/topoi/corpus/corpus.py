@@ -15,9 +15,10 @@ import json
 import mmap
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -27,6 +28,8 @@ from scipy import sparse
 from topoi._disk import strict_json
 from topoi._disk.blocks import new_file
 from topoi._disk.folders import replacing
+from topoi._disk.store import PARTS as CSR_PARTS
+from topoi._disk.store import csr_of
 from topoi._machine.arrays import Ints
 from topoi.corpus.checks import (
     CHUNK,
@@ -38,12 +41,16 @@ from topoi.corpus.checks import (
     read_vocabulary,
     running_total,
 )
+from topoi.corpus.ngrams import KnownNgrams, NewNgrams, Ngrams, check_counts, known_by, new_counter
 from topoi.errors import CorpusError, ParameterError
 
 T = TypeVar("T", bound=np.generic)
 
 FORMAT_VERSION = 1
-FILES = {"corpus.json", "words.npy", "doc_ptr.npy", "vocabulary.json"}
+FILES = {
+    "corpus.json", "words.npy", "doc_ptr.npy", "vocabulary.json", "ngrams.json", "ngrams_data.npy",
+    "ngrams_indices.npy", "ngrams_indptr.npy",
+}  # fmt: skip
 MAX_UNUSED = 2**24  # words that are hashed leave many numbers unused
 MAX_VOCABULARY = 2**32  # bytes of its file
 WORD_COST = 16  # what a word costs beside its tokens, in tokens, when the vocabulary is cut into blocks
@@ -65,10 +72,14 @@ class Corpus:
     """Documents as bags of words over a vocabulary of `n_words` words; see the module for the layout.
 
     Made with `from_counts`, `from_tokens`, `from_texts` or `load`. `n_dropped` says how many tokens
-    `from_tokens` left out because a given vocabulary lacks them. `folder` is where `load` found it.
+    `from_tokens` left out because a given vocabulary lacks them. `folder` is where `load` found it. `about` has tables
+    of what else is known of the documents, by name: see `with_about`. `ngrams` is the vocabulary of n-grams, if they
+    were counted: their counts are ``about["ngrams"]``.
     """
 
     folder: Path | None = None
+    about: Mapping[str, sparse.csr_array] = MappingProxyType({})
+    ngrams: Ngrams | None = None
     _mapped: _Mapped | None = None  # the file that `words` is mapped from
     # Random streams go by the numbers of documents and blocks. In a part of a corpus (on a cluster) they are counted
     # from here on, so that the part has the draws that it has in the whole.
@@ -108,34 +119,70 @@ class Corpus:
         documents: Iterable[Iterable[str]],
         vocabulary: Iterable[str] | None = None,
         *,
+        ngrams: int | Ngrams | None = None,
+        like: Any = None,
         allow_empty: bool = False,
     ) -> Corpus:
         """A corpus from tokenised documents, read once: an iterable of lists of str.
 
         Without a `vocabulary`, it is every token there is, sorted. With one, other tokens are dropped and
-        counted in `n_dropped`.
+        counted in `n_dropped`. `ngrams` and `like` as for `from_texts`; documents should have all their tokens, in the
+        order of the text, and the vocabulary says which of them are words.
         """
-        return cls(*read_tokens(documents, vocabulary, allow_empty))
+        if like is not None:
+            vocabulary, ngrams = known_by(like)
+            allow_empty = True
+        counter = new_counter(ngrams)
+        if counter is not None and not isinstance(documents, str | bytes):
+            documents = _told(documents, counter)
+        corpus = cls(*read_tokens(documents, vocabulary, allow_empty))
+        return corpus if counter is None else corpus.with_ngrams(*counter.finish(corpus.vocabulary))
 
     @classmethod
-    def from_texts(cls, texts: Iterable[str], vectorizer: Any = None, *, allow_empty: bool = False) -> Corpus:
+    def from_texts(
+        cls,
+        texts: Iterable[str],
+        vectorizer: Any = None,
+        *,
+        ngrams: int | Ngrams | None = None,
+        like: Any = None,
+        allow_empty: bool = False,
+    ) -> Corpus:
         """A corpus from raw texts, cut into words by a scikit-learn vectoriser.
 
         A fitted `vectorizer` is used as it is, one that is not fitted is fitted on the texts. The default is
         ``CountVectorizer(stop_words="english")``; with 50 documents or more, a word must be in two of them.
+
+        With ``ngrams=2`` pairs of neighbouring words are counted as well, with 3 also triples, for supervised models to
+        predict from: see docs/supervised.md. They are made of all words of a text, stop words among them, and kept if
+        two documents have them and one of their words is in the vocabulary.
+
+        `like` is a fitted estimator, or a corpus: the texts are read in its words and n-grams. Give the vectoriser too
+        if it was not the default one.
         """
         if isinstance(texts, str | bytes):
             raise CorpusError("texts is a single string; give a list of strings, one for each document: [text].")
         texts = list(texts)
         if not texts and not allow_empty:
             raise CorpusError("Found 0 sample(s) while a minimum of 1 is required. There are no documents.")
+        vocabulary = None
+        if like is not None:
+            vocabulary, ngrams = known_by(like)
+            allow_empty = True
         if vectorizer is None:
-            vectorizer = _default_vectorizer(texts)
+            vectorizer = _default_vectorizer(texts, vocabulary)
         elif isinstance(vectorizer, type) or not hasattr(vectorizer, "fit_transform"):
             raise ParameterError("vectorizer", f"must be a vectoriser like CountVectorizer(), not {vectorizer!r}.")
+        counter = new_counter(ngrams)
+        cut = None if counter is None else _cutter(vectorizer)
         X = _vectorize(texts, vectorizer)
         names = getattr(vectorizer, "get_feature_names_out", None)
-        return cls.from_counts(X, names and names(), allow_empty=allow_empty)
+        corpus = cls.from_counts(X, names and names(), allow_empty=allow_empty)
+        if counter is None or cut is None:
+            return corpus
+        for text in texts:
+            counter.add(cut(text))
+        return corpus.with_ngrams(*counter.finish(corpus.vocabulary))
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], mmap: bool = True, max_unused: int = MAX_UNUSED) -> Corpus:
@@ -161,6 +208,8 @@ class Corpus:
             if header["has_vocabulary"]:
                 vocabulary = strict_json.read(folder / "vocabulary.json", MAX_VOCABULARY)
             corpus = cls(words, doc_ptr, n_words, vocabulary)
+            if header.get("ngrams") is not None:
+                corpus = corpus.with_ngrams(*_read_ngrams(folder, header["ngrams"], corpus.n_documents))
         except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
             raise CorpusError(f"{folder} is not a saved corpus, or is damaged: {error}") from error
         corpus.folder = Path(os.path.realpath(folder))
@@ -186,6 +235,13 @@ class Corpus:
             "n_words": self.n_words,
             "has_vocabulary": self.vocabulary is not None,
         }
+        if self.ngrams is not None:
+            header["ngrams"] = self.ngrams.largest
+            with new_file(folder / "ngrams.json") as file:
+                file.write(json.dumps(self.ngrams.names.tolist()).encode())
+            for name in CSR_PARTS:
+                with new_file(folder / f"ngrams_{name}.npy") as file:
+                    np.save(file, getattr(self.about["ngrams"], name), allow_pickle=False)
         with new_file(folder / "corpus.json") as file:
             file.write(json.dumps(header).encode())
 
@@ -201,7 +257,40 @@ class Corpus:
         words = np.empty(doc_ptr[-1], np.int32)
         for (start, end), d in zip(pairwise(doc_ptr.tolist()), chosen.tolist(), strict=True):
             words[start:end] = self.document(d)
-        return Corpus(words, doc_ptr, self.n_words, self.vocabulary)
+        same = {name: table[chosen] for name, table in self.about.items()}
+        return self._same_about(Corpus(words, doc_ptr, self.n_words, self.vocabulary), same)
+
+    def with_about(self, **tables: Any) -> Corpus:
+        """The same documents, of which these tables (documents, columns) are known besides those known before.
+
+        A table goes where its documents go: into a part of the corpus, to `take`, to the workers of a cluster. It is
+        not saved with the corpus, unless it is that of n-grams.
+        """
+        for name, table in tables.items():
+            if table.shape[0] != self.n_documents:
+                raise CorpusError(f"{name} has {table.shape[0]} rows, but there are {self.n_documents} documents.")
+        if not tables:
+            return self
+        same = object.__new__(Corpus)
+        same.__dict__.update({name: value for name, value in vars(self).items() if name != "_in_memory"})
+        same.about = MappingProxyType({**self.about, **{name: sparse.csr_array(t) for name, t in tables.items()}})
+        return same
+
+    def with_ngrams(self, ngrams: Ngrams, counts: Any) -> Corpus:
+        """The same documents, of which n-grams are counted (documents, n-grams); `from_texts` does it by itself."""
+        ngrams.check()
+        table = sparse.csr_array(counts)
+        check_counts(table, self.n_documents, len(ngrams))
+        same = self.with_about(ngrams=table)
+        same.ngrams = ngrams
+        return same
+
+    def _same_about(self, other: Corpus, tables: Mapping[str, sparse.csr_array]) -> Corpus:
+        """Documents of this corpus, of which the same is known."""
+        other = other.with_about(**tables)
+        if self.ngrams is not None:
+            other.ngrams = self.ngrams
+        return other
 
     def to_counts(self) -> sparse.csr_array:
         """The document-word matrix of counts, int32."""
@@ -246,7 +335,8 @@ class Corpus:
     @functools.cached_property
     def _in_memory(self) -> Corpus:
         words = self._read_words(0, self.n_tokens)
-        return Corpus(words, self.doc_ptr, self.n_words, self.vocabulary, self.n_dropped)
+        same = Corpus(words, self.doc_ptr, self.n_words, self.vocabulary, self.n_dropped)
+        return self._same_about(same, self.about)
 
     def _read_words(self, start: int, stop: int) -> Words:
         """A copy of some tokens, or an error if their file does not have them any more."""
@@ -323,15 +413,36 @@ class Corpus:
         return f"Corpus({self.n_documents} documents, {self.n_words} words, {self.n_tokens} tokens)"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Corpus, (self.words, self.doc_ptr, self.n_words, self.vocabulary, self.n_dropped)
+        made = (Corpus, (self.words, self.doc_ptr, self.n_words, self.vocabulary, self.n_dropped))
+        return (*made, {"about": dict(self.about), "ngrams": self.ngrams}) if self.about else made
 
 
-def _default_vectorizer(texts: list[str]) -> Any:
+def _told(documents: Iterable[Iterable[str]], counter: KnownNgrams | NewNgrams) -> Iterator[Any]:
+    """The documents one by one; n-grams are counted in each once whoever asks for them has looked at it."""
+    for document in documents:
+        words = list(document) if isinstance(document, Iterable) and not isinstance(document, str | bytes) else document
+        yield words
+        counter.add(words)  # if it is no list of words, whoever asked has raised an error
+
+
+def _cutter(vectorizer: Any) -> Callable[[str], list[str]]:
+    """How a vectoriser cuts a text into words, before stop words are left out."""
+    if getattr(vectorizer, "analyzer", None) != "word" or not hasattr(vectorizer, "build_tokenizer"):
+        raise ParameterError(
+            "ngrams", "need a vectoriser that cuts texts into words, as CountVectorizer(); else Corpus.from_tokens"
+        )
+    preprocess, tokenize = vectorizer.build_preprocessor(), vectorizer.build_tokenizer()
+    return lambda text: tokenize(preprocess(vectorizer.decode(text)))
+
+
+def _default_vectorizer(texts: list[str], vocabulary: Iterable[str] | None) -> Any:
     from sklearn.feature_extraction.text import CountVectorizer
 
     for row, text in enumerate(texts):
         if not isinstance(text, str):
             raise CorpusError(f"text {row} is {text!r}, a {type(text).__name__}; texts must be str.", row)
+    if vocabulary is not None:
+        return CountVectorizer(vocabulary=list(vocabulary))
     return CountVectorizer(stop_words="english", min_df=2 if len(texts) >= 50 else 1)
 
 
@@ -377,6 +488,13 @@ def _read_array(path: Path, mmap: bool) -> Any:
     if not isinstance(values, np.ndarray):
         raise CorpusError(f"{path.name} is not a single array.")
     return values if mmap else np.array(values)
+
+
+def _read_ngrams(folder: Path, largest: Any, n_documents: int) -> tuple[Ngrams, sparse.csr_array]:
+    """N-grams and their counts, which may be a stranger's; whoever takes them checks the rest."""
+    ngrams = Ngrams(read_vocabulary(strict_json.read(folder / "ngrams.json", MAX_VOCABULARY)), largest)
+    data, indices, indptr = (_read_array(folder / f"ngrams_{name}.npy", False) for name in CSR_PARTS)
+    return ngrams, csr_of((n_documents, len(ngrams)), data, indices, indptr)
 
 
 def _mapping(values: Any, found: os.stat_result) -> _Mapped | None:

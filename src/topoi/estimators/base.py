@@ -23,15 +23,29 @@ from topoi.chain.checkpoint import Checkpoints, Journal, fingerprint
 from topoi.chain.engines.choose import NewChain, open_place
 from topoi.chain.loop import Callback, Rules, Run, Schedule, run
 from topoi.chain.model import TopicModel, check_whole
+from topoi.chain.names import name_topics, topic_labels
 from topoi.chain.plan import check_priors, check_sampler, make_plan
-from topoi.chain.priors import resolve_priors
+from topoi.chain.priors.seeds import check_seeds, find_seeds
 from topoi.chain.state import State
-from topoi.corpus import Corpus
+from topoi.corpus import Corpus, Ngrams
 from topoi.corpus.target import Target
 from topoi.errors import CorpusError, ParameterError
+from topoi.estimators.alignment import TopicAgreement, agreement_of
+from topoi.estimators.formula import parse_formula
+from topoi.estimators.number_of_topics import (
+    AUTO,
+    SWEEPS_TO_FIND_TOPICS,
+    TopicNumber,
+    check_n_topics,
+    first_priors,
+    posterior,
+    settling,
+)
+from topoi.estimators.prevalent import HasPrevalence
 from topoi.estimators.problem import Problem, chain_seed
 from topoi.estimators.progress import progress_bar, remarks
 from topoi.estimators.saved import Savable
+from topoi.estimators.topics_of_labels import HasTopicLabels, first_names
 from topoi.predict.fold_in import FoldIn, check_method
 
 
@@ -43,13 +57,17 @@ class InterruptedFitWarning(UserWarning):
 OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 
 
-class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicEstimator(
+    HasTopicLabels, HasPrevalence, Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """What all estimators share: parameters of the same names, input as a corpus, runs, topics and `transform`."""
 
-    n_topics: int
+    n_topics: int | str
     doc_topic_prior: Any
     topic_word_prior: Any
-    n_sweeps: int
+    seeds: Any
+    seed_strength: float
+    n_sweeps: int | None
     n_samples: int
     burn_in: int | None
     sampler: str
@@ -65,7 +83,9 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     progress: bool
     callbacks: Sequence[Callback] | None
     model_: TopicModel
+    chains_: list[TopicModel]
     _supervised: ClassVar[bool] = False
+    _usual_sweeps: ClassVar[int]  # where nobody says how many
     _seed: int
 
     def __sklearn_tags__(self) -> Any:
@@ -94,21 +114,24 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         `name` is that of their checkpoints. Callbacks are told of models alone, unless they say that they also hear
         pilots. `time_share` is that of `max_seconds`.
         """
-        asked = (self.doc_topic_prior, self.topic_word_prior, self.n_topics)
-        priors = [problem.priors or resolve_priors(*asked, problem.corpus) for problem in problems]
-        plans = [
-            make_plan(self.sampler, problem.corpus, self.n_topics, self._supervised, self.sampler_options)
+        asked = (self.n_topics, self.doc_topic_prior, self.topic_word_prior)
+        priors = [
+            problem.priors or first_priors(*asked, problem.corpus, schedule.n_burn_in, problem.seeds)
             for problem in problems
         ]
+        of_all = (self._supervised, self.sampler_options, self.engine is not None)
+        plans = [
+            make_plan(self.sampler, problem.corpus, prior.n_topics, *of_all, prior.words.pseudo_counts is not None)
+            for problem, prior in zip(problems, priors, strict=True)
+        ]
+        if self.n_topics == AUTO:
+            plans = list(map(settling, plans))
         for plan, prior in zip(plans, priors, strict=True):
             check_priors(plan, prior)
-        # New documents of a fitted model may be so few that "auto" means a sampler that no engine can use.
-        few = self.sampler == "auto" and any(problem.priors is not None for problem in problems)
-        engine = None if few and not all(plan.parallel for plan in plans) else self.engine
         folder = None if checkpoints is None else Path(checkpoints.folder)
         with (  # Ctrl-C stops at once while there is nothing to keep: workers come before `Interrupt`
             nullcontext() if checkpoints is None else checkpoints.locked(),
-            self._pool() as pool, open_place(engine, pool, remarks(self.progress), folder) as place,
+            self._pool() as pool, open_place(self.engine, pool, remarks(self.progress), folder) as place,
             Interrupt() as interrupt, progress_bar(self.progress) as show,
         ):  # fmt: skip
             for plan in plans:
@@ -135,7 +158,7 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                     key = fingerprint(state, plan, schedule, self.tol, *more)
                     return checkpoints.journal(f"{name}-{model}-chain-{number}", key)
 
-                new = NewChain(problem.corpus, priors[model], seed, problem.supervision(self.n_topics))
+                new = NewChain(problem.corpus, priors[model], seed, problem.supervision(priors[model].n_topics))
                 engine, journal = place.begin(new, inner, open_journal)
                 told = (callbacks, lambda: interrupt.requested or failed.is_set(), number, model)
                 try:
@@ -145,6 +168,8 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                     raise
 
             done = place.map(chain, todo, pool)
+        for (model, _), result in zip(todo, done, strict=True):
+            name_topics(result.model, problems[model].topic_names)
         if interrupt.requested:
             fewest = min(result.n_sweeps for result in done)
             warnings.warn(
@@ -193,6 +218,30 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return [one.model_ for one in self.estimators_]
 
     @property
+    def vocabulary_(self) -> NDArray[Any] | None:
+        """The words that the columns of X are, if their names are known."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("vocabulary_ is there only after fit")
+        if (known := self.topic_models_[0].vocabulary) is not None:
+            return known
+        return vars(self).get("feature_names_in_")
+
+    @property
+    def ngrams_(self) -> Ngrams | None:
+        """The n-grams that documents are asked for: none, unless there are labels or numbers."""
+        return None
+
+    @property
+    def topic_names_(self) -> list[str]:
+        """What every topic is called, in the order of `components_`: its name, or "topic 3" if it has none."""
+        return topic_labels(self.topic_models_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns of `transform`: those of the topics, or "lda3" where one has none."""
+        check_is_fitted(self)
+        return np.asarray(topic_labels(self.topic_models_, type(self).__name__.lower() + "{}"), dtype=object)
+
+    @property
     def seed_(self) -> int:
         """The seed of the chains, and of the draws for new documents."""
         return self._seed
@@ -203,8 +252,21 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return self._schedule.n_burn_in
 
     @property
+    def n_topics_(self) -> int:
+        """The number of topics: as asked for or, with n_topics="auto", of those that are in the samples."""
+        return self._n_features_out
+
+    @property
+    def n_topics_posterior_(self) -> TopicNumber:
+        """With n_topics="auto", the posterior of the number of topics in use: mean, and ends of 90 % of it."""
+        if not hasattr(self, "n_topics_trace_"):
+            raise AttributeError('n_topics_posterior_ is there only after a fit with n_topics="auto"')
+        return posterior(self.n_topics_trace_, self._schedule)
+
+    @property
     def _schedule(self) -> Schedule:
-        return Schedule(self.n_sweeps, self.n_samples, self.burn_in)
+        usual = SWEEPS_TO_FIND_TOPICS if self.n_topics == AUTO else self._usual_sweeps
+        return Schedule(usual if self.n_sweeps is None else self.n_sweeps, self.n_samples, self.burn_in)
 
     @property
     def components_(self) -> NDArray[np.float64]:
@@ -219,12 +281,14 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _n_features_out(self) -> int:
         return sum(model.n_topics for model in self.topic_models_)
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any, covariates: Any = None, topic_labels: Any = None) -> NDArray[np.float64]:
         """Topic shares θ (n_documents, n_topics) of new documents; rows sum to 1, an empty one is the prior's mean.
 
-        A document's answer depends on its words alone, not on what else is in X.
+        A document's answer depends on its words, its covariates of prevalence and its `topic_labels` alone, not on what
+        else is in X. One of which no `covariates` are known is taken as an average document; without `topic_labels` it
+        may have all topics.
         """
-        corpus = self.as_corpus(X)
+        corpus = self._known(X, covariates, topic_labels)
         with self._pool() as pool:
             parts = [self._fold_in(one.seed_)(one.model_, corpus, pool) for one in self.estimators_]
         return np.concatenate(parts, axis=1)
@@ -240,10 +304,28 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             models = [TopicModel(**{**vars(model), "vocabulary": names}) for model in models]
         return [words for model in models for words in model.top_words(n)]
 
+    def topic_agreement(self) -> list[TopicAgreement]:
+        """In how many of the chains each topic was found, and how well they agree; empty if there is one chain.
+
+        The topics of `model_`, the best chain, are matched with those of each other chain: see
+        `topoi.evaluate.align_topics`. `pandas.DataFrame(model.topic_agreement())` makes a table of it.
+        """
+        check_is_fitted(self)
+        out: list[TopicAgreement] = []
+        for one in self.estimators_:
+            chains = getattr(one, "chains_", [])  # somebody's file need not have them
+            others = [chain for chain in chains if chain is not one.model_]
+            out += agreement_of(one.model_, others) if others else []
+        return out
+
     def as_corpus(self, X: Any) -> Corpus:
         """X as a corpus of the words that the model knows: counts, a `Corpus`, or the folder of a saved one."""
         check_is_fitted(self)
         return self._corpus(X, reset=False, allow_empty=True)
+
+    def _known(self, X: Any, covariates: Any, topic_labels: Any) -> Corpus:
+        """New documents with what is known of their topics beside the words."""
+        return self._label(self.with_prevalence(X, covariates), topic_labels)
 
     def _fold_in(self, seed: int) -> FoldIn:
         return FoldIn(self.infer_sweeps, seed, self.infer_method)
@@ -298,6 +380,15 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             check_whole("n_jobs", self.n_jobs, None)
         return Pool(self.n_jobs)
 
+    def _guided(self, corpus: Corpus, of_labels: Mapping[str, Any]) -> dict[str, Any]:
+        """Of a problem with these documents: seeds, and the names that seeds or labels give to the first topics."""
+        seeds = find_seeds(self.seeds, self.seed_strength, corpus)
+        if seeds is None:
+            return {"topic_names": first_names(of_labels)}
+        if of_labels:
+            raise ParameterError("seeds", "say what the first topics are, and so do topic_labels; give one of them")
+        return {"seeds": seeds, "topic_names": seeds.names}
+
     def _new_seed(self, checkpoints: Checkpoints | None = None) -> int:
         try:
             drawn = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -308,7 +399,8 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return drawn if checkpoints is None or fixed else checkpoints.seed(drawn)
 
     def _check_parameters(self) -> None:
-        for name in ("n_topics", "n_chains", "infer_sweeps"):
+        check_n_topics(self.n_topics)
+        for name in ("topics_per_label", "n_chains", "infer_sweeps"):
             check_whole(name, getattr(self, name))
         if self.n_jobs is not None:
             check_whole("n_jobs", self.n_jobs, None)
@@ -319,6 +411,9 @@ class TopicEstimator(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 raise ParameterError(name, f"must be a positive number or None, not {value!r}")
         if not isinstance(self.callbacks, Sequence | None) or not all(map(callable, self.callbacks or ())):
             raise ParameterError("callbacks", f"must be a list of functions or None, not {self.callbacks!r}")
+        check_seeds(self.seeds, self.seed_strength)
+        if self.prevalence is not None:
+            parse_formula(self.prevalence)
         check_sampler(self.sampler, self._supervised, self.sampler_options)
         check_method(self.infer_method)
 
@@ -330,6 +425,17 @@ def as_validation(validation: Any) -> tuple[Any, Any, Any]:
             "validation", f"must be (X, y), or (X, y, covariates), or None, not {type(validation).__name__}"
         )
     return (*validation, None) if len(validation) == 2 else tuple(validation)
+
+
+def as_documents_to_watch(validation: Any, have_covariates: bool) -> tuple[Any, Any]:
+    """What a user means by `validation` of a model without labels: documents, and covariates if the fit has some."""
+    if not isinstance(validation, tuple):
+        return validation, None
+    if len(validation) != 2:
+        raise ParameterError("validation", f"must be X or (X, covariates), not a tuple of {len(validation)}")
+    if validation[1] is not None and not have_covariates:
+        raise ParameterError("validation", "has covariates, but fit gets none that topics depend on")
+    return validation
 
 
 def as_checkpoints(checkpoint: Any) -> Checkpoints | None:

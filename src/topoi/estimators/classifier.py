@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -24,16 +24,17 @@ from topoi.estimators.covariates import Covariates
 from topoi.estimators.labels import Labels, balance, check_labels, check_mask
 from topoi.estimators.learned import learned_with_weights
 from topoi.estimators.pilot import plan_pilots
+from topoi.estimators.prevalent import beside_terms
 from topoi.estimators.problem import SupervisedProblem
 from topoi.estimators.several import OfOneModel, Several, SideBySide, several_models
 from topoi.estimators.strategies import OneVsOne, Strategy, check_strategy, strategy_for
 from topoi.estimators.supervised import SupervisedEstimator, stopped
+from topoi.estimators.terms import Terms
 from topoi.estimators.unpredicted import warn_of_unpredicted
 from topoi.estimators.watch import watch_labels
 from topoi.predict.aims import LabelAim
 from topoi.predict.calibration import Calibration, to_probabilities, usual_calibration
 from topoi.predict.reasons import Reason
-from topoi.predict.refit import usual_settings
 
 
 class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
@@ -44,8 +45,9 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
 
     Parameters
     ----------
-    n_topics : int, default 20
-        Number of topics K (of each model).
+    n_topics : int or "auto", default 20
+        Number of topics K (of each model), or "auto": as many as the documents need. `n_topics_`, and
+        `n_topics_posterior_`, `n_topics_trace_` and `concentrations_` of each model, are then as those of `LDA`.
     strategy : "multitask", "ovr" or "ovo", default "multitask"
         One model of all classes that share its topics; or a binary model, with topics of its own, for each class
         against the rest (for each column of an indicator matrix), or for each pair of classes, trained on the documents
@@ -71,7 +73,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     weight_prior : float, default 1.0
         ν: prior precision of the weights.
     word_features : "tfidf" or None, default "tfidf"
-        Columns beside the topics in the final weights: the words of a document themselves. None: topics alone.
+        Columns beside the topics in the final weights: the words of a document themselves, and n-grams if X is a corpus
+        in which they were counted (`Corpus.from_texts(texts, ngrams=2)`). None: topics alone.
     refit : bool, default True
         Fit the final weights anew, on the topics of the training documents as new documents would get them, on
         `word_features` and on covariates; how much say each has is chosen on documents that are set aside. False:
@@ -87,8 +90,13 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         Sweeps over a new document, at most. Few are better: see docs/supervised.md.
     infer_method : "mean_field" or "gibbs", default "mean_field"
         Topics of a new document as expected counts, without noise, or by draws (then take 100 sweeps or more).
-    doc_topic_prior, topic_word_prior, sampler, sampler_options, n_sweeps, burn_in, n_samples, n_chains, … :
-        As for `LDA`. Scores are averaged over all samples of all chains; topics shown are the best chain's.
+    prevalence : str or None, default None
+        How the topics of a document depend on its `covariates`, as for `LDA`. None: not at all. Covariates are columns
+        of the score in any case.
+    doc_topic_prior, topic_word_prior, seeds, seed_strength, sampler, sampler_options, n_sweeps, burn_in, n_samples, \
+    n_chains, … :
+        As for `LDA`, but 100 sweeps by default (200 with n_topics="auto"). Scores are averaged over all samples of all
+        chains; topics shown are the best chain's.
 
     Attributes
     ----------
@@ -140,7 +148,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
 
     def __init__(
         self,
-        n_topics: int = 20,
+        n_topics: int | str = 20,
         *,
         strategy: str = "multitask",
         loss: str = DEFAULT_LABEL_LOSS,
@@ -155,9 +163,13 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         part: int = 8,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
+        seeds: Mapping[str, Sequence[Any]] | None = None,
+        seed_strength: float = 1.0,
+        topics_per_label: int = 1,
+        prevalence: str | None = None,
         sampler: str = "auto",
         sampler_options: dict[str, Any] | None = None,
-        n_sweeps: int = 100,
+        n_sweeps: int | None = None,
         burn_in: int | None = None,
         n_samples: int = 10,
         n_chains: int = 1,
@@ -185,6 +197,10 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         self.part = part
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
+        self.seeds = seeds
+        self.seed_strength = seed_strength
+        self.topics_per_label = topics_per_label
+        self.prevalence = prevalence
         self.sampler = sampler
         self.sampler_options = sampler_options
         self.n_sweeps = n_sweeps
@@ -209,7 +225,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
 
     def fit(
         self, X: Any, y: Any, unlabelled: Any = None, checkpoint: Any = None, validation: Any = None,
-        covariates: Any = None,
+        covariates: Any = None, topic_labels: Any = None,
     ) -> MedLDAClassifier:  # fmt: skip
         """Learn topics and weights from documents X and labels y.
 
@@ -219,11 +235,13 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         learn from: the accuracy of the chains (micro-F1 for an indicator matrix; of every model its own) is in
         `validation_traces_`.
         `covariates` is a data frame (or a mapping, an array, a sparse matrix) with a row for each document: numbers are
-        standardised, other columns are categories.
+        standardised, other columns are categories. `topic_labels` say which topics a document may have: as for `LDA`.
         """
         with self._all_or_nothing():
             corpus = self._corpus(X, reset=True)
             self._check_parameters()
+            corpus, of_topics = self._with_topic_labels(corpus, topic_labels, self.n_topics)
+            corpus, of_terms = self._with_terms(corpus, covariates, by_default=False)
             mask = check_mask(unlabelled, corpus.n_documents)
             known = check_labels(y, corpus.n_documents, mask)
             labels, loss = Labels.of(known), find_loss(self.loss, LabelResponse)
@@ -243,7 +261,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
                 weight = weight * balance(targets, None)
             checkpoints = as_checkpoints(checkpoint)
             beside, columns = self._learn_covariates(covariates, corpus.n_documents)
-            whole = self._problem(corpus, self._new_seed(checkpoints), targets, weight, loss(), columns)
+            whole = self._problem(corpus, self._new_seed(checkpoints), targets, weight, loss(), columns, of_topics)
 
             def share_out(problem: SupervisedProblem) -> list[SupervisedProblem]:
                 return [own.adapted(self.get_params(deep=False)) for own in strategy.share_out(problem)]
@@ -251,10 +269,11 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             problems = share_out(whole)
             watched = problems
             if validation is not None:
-                watched = self._watched(problems, validation, whole, strategy, beside)
+                watched = self._watched(problems, validation, whole, strategy, beside, of_terms.get("_terms"))
             runs = self._learn(watched, checkpoints)
             of_covariates = self._of_covariates(beside, whole, problems, runs)
-            of_each = {name: value for name, value in of_covariates.items() if name == "_covariates"}
+            of_topics = of_topics | of_terms
+            of_each = of_topics | {name: value for name, value in of_covariates.items() if name == "_covariates"}
             each = [
                 learned_with_weights(problem, chains, self._schedule) | _of_labels(own, "multitask") | of_each
                 for own, problem, chains in zip(strategy.of_models(), watched, runs, strict=True)
@@ -266,7 +285,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
                 refitted = self._linked_head(whole, problems[0].response, problems, runs, share_out, checkpoints)
             elif self.refit:
                 refitted, scores = self._refitted(whole, asked, labels, problems, runs, share_out, checkpoints)
-            self._become(together | _of_labels(labels, self.strategy) | of_covariates | refitted)
+            self._become(together | _of_labels(labels, self.strategy) | of_covariates | of_topics | refitted)
             warn_of_unpredicted(self.classes_, self._seen(scores), targets, loss)
             return self
 
@@ -284,15 +303,15 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             return LabelAim(whole.targets[rows], weight[rows], labels.one_of_many, labels.several)
 
         whole_aim = aim_at(slice(None))
-        settings, calibration = usual_settings(bool(self.word_features)), usual_calibration(whole.targets.shape[1])
+        settings, calibration = self._usual_settings(whole.corpus), usual_calibration(whole.targets.shape[1])
         pilots = [] if stopped(runs) else plan_pilots(whole.targets, whole.seed)
         n_sweeps = min(run.n_sweeps for chains in runs for run in chains)
         if (outcome := self._piloted(whole, pilots, share_out, aim_at, n_sweeps, checkpoints)) is not None:
             assert isinstance(outcome.aim, LabelAim)
             settings, calibration = outcome.settings, outcome.aim.calibration(outcome.scores)
         head, scores = self._fitted_head(whole, problems, runs, whole_aim, settings)
-        found = {"_head": head, "_calibration": calibration, "_at_least_one": whole_aim.at_least_one}
-        return found, calibration.log_odds(scores) - calibration.threshold
+        found = {"_calibration": calibration, "_at_least_one": whole_aim.at_least_one}
+        return self._of_head(head, whole.corpus) | found, calibration.log_odds(scores) - calibration.threshold
 
     def _seen(self, log_odds: NDArray[np.float64] | None) -> NDArray[np.bool_]:
         """Which classes are predicted for some training document, whose log odds these are; None: by the chains."""
@@ -305,12 +324,13 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
 
     def _watched(
         self, problems: list[SupervisedProblem], validation: Any, whole: SupervisedProblem, strategy: Strategy,
-        beside: Covariates | None,
+        beside: Covariates | None, terms: Terms | None,
     ) -> list[SupervisedProblem]:  # fmt: skip
         """The problems, each with a watch on the documents of `validation` that it is about."""
         X, y, covariates = as_validation(validation)
         labels = strategy.labels
         documents = self._corpus(X, reset=False, allow_empty=True, like=whole.corpus)
+        documents = beside_terms(documents, terms, covariates)
         known = labels.check_known(y, documents.n_documents)
         loss = find_loss(self.loss, LabelResponse)
         targets = labels.numbers(known) if loss.ordered else labels.targets(known)
@@ -383,7 +403,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         check_strategy(self.strategy)
         check_setting("positive_weight", self.positive_weight)
 
-    def decision_function(self, X: Any, covariates: Any = None) -> NDArray[np.float64]:
+    def decision_function(self, X: Any, covariates: Any = None, topic_labels: Any = None) -> NDArray[np.float64]:
         """Scores: (n_documents,) for two classes and for the ordinal loss, else (n_documents, n_classes).
 
         They are calibrated log odds; where any number of labels may be right, those beyond the threshold from which on
@@ -394,6 +414,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         averaged if it is that of the chains; a higher one speaks for later classes.
         """
         check_is_fitted(self)
+        X = self._beside_topic_labels(X, topic_labels)
         if self._calibrated:
             log_odds = self._log_odds(X, covariates) - self._calibration.threshold
             return log_odds[:, 0] if self._labels.binary else log_odds
@@ -401,14 +422,16 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         together = np.concatenate([model.response_.average(*sample) for model, sample in models], axis=1)
         return together[:, 0] if self._labels.binary or self._ordered else self._strategy.decide(together)
 
-    def predict(self, X: Any, covariates: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, covariates: Any = None, topic_labels: Any = None) -> NDArray[Any]:
         """Labels of new documents; an indicator matrix if y was one.
 
         Where one label is right, the likeliest; for the ordinal loss too, though a median may be closer to the truth.
         Where any number may be right, those with a positive score, and at least the best one if every training document
-        had a label.
+        had a label. `topic_labels`, here and in the other methods, say which topics a document may have, as those of
+        `fit` do; without them it may have all.
         """
         check_is_fitted(self)
+        X = self._beside_topic_labels(X, topic_labels)
         if self._ordered:
             (sample,) = self._samples(X, covariates)
             best: NDArray[Any] = self.classes_[self.response_.chosen(*sample)]
@@ -428,7 +451,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         best = vars(self).get("_at_least_one", False) and scores.argmax(1)[:, None] == np.arange(scores.shape[1])
         return np.asarray((scores > 0) | best)
 
-    def predict_proba(self, X: Any, covariates: Any = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, covariates: Any = None, topic_labels: Any = None) -> NDArray[np.float64]:
         """Probability of every label (n_documents, n_classes); rows sum to 1 unless several labels may be right.
 
         They are calibrated on training documents that were set aside. With `refit=False` those of a likelihood
@@ -438,6 +461,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         from its score and cut-points, which are fitted on the documents set aside.
         """
         check_is_fitted(self)
+        X = self._beside_topic_labels(X, topic_labels)
         if self._calibrated:
             return self._labels.normalised(to_probabilities(self._log_odds(X, covariates), self._labels.one_of_many))
         samples, labels = self._samples(X, covariates), self._labels
@@ -459,7 +483,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         """Scores (samples, documents, tasks) of every model, and its loss's parameters (samples, tasks, …), if any."""
         if "_link" in vars(self):
             return [self._link.sample(self._head_scores(X, covariates))]
-        corpus = self.as_corpus(X)
+        corpus = self._beside_terms(self.as_corpus(X), covariates)
         columns = self._columns(covariates, corpus.n_documents)
         with self._pool() as pool:
             scores = self._sample_scores(corpus, pool, columns)
@@ -470,13 +494,16 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         """Whether scores are calibrated log odds of a head."""
         return "_calibration" in vars(self)
 
-    def explain(self, X: Any, n_topics: int = 5, n_words: int = 10, covariates: Any = None) -> list[list[Reason]]:
+    def explain(
+        self, X: Any, n_topics: int = 5, n_words: int = 10, covariates: Any = None, topic_labels: Any = None
+    ) -> list[list[Reason]]:
         """For every document, a `Reason` per label: what topics, words and covariates add to its score.
 
         For two classes one reason, for the second; for the ordinal loss one, for the last. With `refit=False` there are
         topics alone, and for "ovo" a score is made of votes: ask `estimators_[i]` for a pair.
         """
         check_is_fitted(self)
+        X = self._beside_topic_labels(X, topic_labels)
         if "_link" in vars(self):
             last = self.classes_[-1:].tolist()
             return self._head_reasons(X, covariates, last, self._link.slope, np.zeros(1), n_topics, n_words)
@@ -485,16 +512,18 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             calibration = self._calibration
             base = calibration.intercept - calibration.threshold
             return self._head_reasons(X, covariates, labels.tolist(), calibration.slope, base, n_topics, n_words)
-        corpus = self.as_corpus(X)
+        corpus = self._beside_terms(self.as_corpus(X), covariates)
         explained = [self.classes_[-1:]] if self._ordered else self._strategy.explained()
         return self._reasons(corpus, explained, n_topics, n_words, covariates)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None, topic_labels: Any = None
+    ) -> float:
         """Accuracy; for an indicator matrix, the share of documents with all labels right.
 
         A label that the model does not know is an error. `scoring="accuracy"` of scikit-learn counts it as wrong.
         """
-        predicted = self.predict(X, covariates)
+        predicted = self.predict(X, covariates, topic_labels)
         return float(accuracy_score(self.as_truth(y, len(predicted)), predicted, sample_weight=sample_weight))
 
 

@@ -7,7 +7,6 @@ document is made with the numbers of the training documents.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from topoi._disk.store import ModelError
-from topoi.errors import ParameterError
+from topoi.errors import ParameterError, warn_user
 
 #: Categories of a column, at most: more are a mistake, as a column of names or of ids.
 MOST_CATEGORIES = 1000
@@ -95,12 +94,14 @@ class Covariates:
             if matrix.shape[1] != len(self.names):
                 raise ParameterError("covariates", f"have {matrix.shape[1]} columns, but {len(self.names)} in the fit")
             return _scaled(matrix, self.scale)
-        columns = _columns(given, n_documents)
+        columns = columns_of(given, n_documents)
         if missing := [name for name in self.names if name not in columns]:
             raise ParameterError("covariates", f"have no column {missing[0]!r}, which the fit had")
         blocks = []
         for name, values in zip(self.names, self.categories, strict=True):
-            blocks.append(_indicators(name, columns[name], values) if len(values) else _numbers(name, columns[name]))
+            blocks.append(
+                indicators_of(name, columns[name], values) if len(values) else numbers_of(name, columns[name])
+            )
         dense = (np.column_stack(blocks) - self.centre) / self.scale
         unknown = np.column_stack([np.broadcast_to(block.any(1, keepdims=True), block.shape) if len(values) else
                                    np.ones(block.shape, bool)
@@ -128,25 +129,25 @@ def learn_covariates(given: Any, n_documents: int) -> tuple[Covariates, sparse.c
         names = [f"x{j}" for j in range(matrix.shape[1])]
         none: list[NDArray[Any]] = [np.array([], str) for _ in names]
         return Covariates(names, none, np.zeros(len(names)), scale, np.empty((0, 0)), True), _scaled(matrix, scale)
-    columns = _columns(given, n_documents)
+    columns = columns_of(given, n_documents)
     categories: list[NDArray[Any]] = []
     blocks = []
     for name, values in columns.items():
         if values.dtype.kind in "iuf":
-            block = _numbers(name, values)
+            block = numbers_of(name, values)
             categories.append(np.array([], str))
             if n_documents and (block == block[0]).all():
-                warnings.warn(f"covariates: the column {name!r} is constant; it has no effect", UserWarning, 4)
+                warn_user(f"covariates: the column {name!r} is constant; it has no effect")
         else:
-            found = np.unique(_texts(name, values))
+            found = np.unique(texts_of(name, values))
             if len(found) > MOST_CATEGORIES:
                 raise ParameterError(
                     "covariates",
                     f"column {name!r} has {len(found)} different values, more than {MOST_CATEGORIES}: is it an id?",
                 )
             if len(found) == 1:
-                warnings.warn(f"covariates: the column {name!r} is constant; it has no effect", UserWarning, 4)
-            block = _indicators(name, values, found)
+                warn_user(f"covariates: the column {name!r} is constant; it has no effect")
+            block = indicators_of(name, values, found)
             categories.append(found)
         blocks.append(block)
     dense = np.column_stack(blocks)
@@ -160,7 +161,7 @@ def learn_covariates(given: Any, n_documents: int) -> tuple[Covariates, sparse.c
     return learned, learned.uncorrelated(sparse.csr_array(standard.astype(np.float32)))
 
 
-def _columns(given: Any, n_documents: int) -> dict[str, NDArray[Any]]:
+def columns_of(given: Any, n_documents: int) -> dict[str, NDArray[Any]]:
     """Columns by name, of a data frame (pandas, polars), a mapping, or an array."""
     if hasattr(given, "columns") and hasattr(given, "__getitem__"):
         names = [str(name) for name in given.columns]
@@ -182,12 +183,18 @@ def _columns(given: Any, n_documents: int) -> dict[str, NDArray[Any]]:
             raise ParameterError(
                 "covariates", f"column {name!r} has {len(values)} values, but there are {n_documents} documents"
             )
+        if values.dtype.kind in "mM":
+            raise ParameterError(
+                "covariates",
+                f"column {name!r} has dates or times, which are neither numbers nor categories; make a number of it, "
+                f"as the year: df[{name!r}].dt.year",
+            )
         if values.dtype == object and all(isinstance(value, int | float | np.number) for value in values):
             columns[name] = values.astype(np.float64)
     return columns
 
 
-def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
+def numbers_of(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
     """A column (documents, 1) of numbers."""
     try:
         numbers = values.astype(np.float64)
@@ -201,9 +208,9 @@ def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
     return numbers[:, None]
 
 
-def _texts(name: str, values: NDArray[Any]) -> NDArray[Any]:
+def texts_of(name: str, values: NDArray[Any]) -> NDArray[Any]:
     """A column of categories as texts."""
-    missing = np.array([value is None or value != value for value in values.tolist()], bool)
+    missing = np.array([_is_missing(value) for value in values.tolist()], bool)
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
         raise ParameterError(
@@ -212,17 +219,23 @@ def _texts(name: str, values: NDArray[Any]) -> NDArray[Any]:
     return np.array([str(value) for value in values.tolist()], str)
 
 
-def _indicators(name: str, values: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.float64]:
+def _is_missing(value: Any) -> bool:
+    """Whether it is None, NaN, or the NA of pandas, which is neither equal to itself nor not."""
+    differs = value != value
+    return value is None or not isinstance(differs, bool | np.bool_) or bool(differs)
+
+
+def indicators_of(name: str, values: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.float64]:
     """A column (documents, categories) for each category; zeros for one that is not known."""
-    texts = _texts(name, values)
+    texts = texts_of(name, values)
     found = texts[:, None] == categories
     if not found.any(1).all():
         new = np.unique(texts[~found.any(1)])
-        warnings.warn(
-            f"covariates: column {name!r} has {str(new[0])!r}" + (f" and {len(new) - 1} others" if len(new) > 1 else "")
-            + ", which the training documents do not have; it is taken to have no effect",
-            UserWarning, 5,
-        )  # fmt: skip
+        others = f" and {len(new) - 1} others" if len(new) > 1 else ""
+        warn_user(
+            f"covariates: column {name!r} has {str(new[0])!r}{others}, which the training documents do not have; it is "
+            "taken to have no effect"
+        )
     return np.asarray(found, np.float64)
 
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.chain.model import TopicModel
-from topoi.corpus import Corpus
+from topoi.corpus import Corpus, Ngrams
 from topoi.corpus.target import Target
 from topoi.errors import ParameterError
+from topoi.estimators.alignment import TopicAgreement
 
 
 class Fitted(Protocol):
@@ -43,17 +44,42 @@ class Fitted(Protocol):
         """The topic model of each."""
 
     @property
+    def topic_names_(self) -> list[str]:
+        """What every topic is called: its name, or "topic 3"."""
+
+    @property
     def components_(self) -> NDArray[np.float64]:
         """φ of all topics."""
+
+    @property
+    def vocabulary_(self) -> NDArray[Any] | None:
+        """The words that it knows, if they have names."""
+
+    @property
+    def ngrams_(self) -> Ngrams | None:
+        """The n-grams that predictions need; None if they need none."""
 
     @property
     def burn_in_(self) -> int:
         """Sweeps before the first sample could be kept, of the runs whose traces are kept."""
 
+    def topic_agreement(self) -> list[TopicAgreement]:
+        """In how many chains each topic was found, in the order of `components_`; empty if there is one chain."""
+
     def as_corpus(self, X: Any) -> Corpus:
         """X as a corpus of the words that the models know; an error if it has others."""
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    @property
+    def prevalence_covariates_(self) -> dict[str, str]:
+        """Covariates that topics depend on, each a "number", "category" or "spline"; empty without any."""
+
+    def with_prevalence(self, X: Any, covariates: Any) -> Corpus:
+        """New documents with the covariates that their topics depend on."""
+
+    def with_topic_labels(self, X: Any, topic_labels: Any) -> Corpus:
+        """New documents with the topics that they may have."""
+
+    def transform(self, X: Any, covariates: Any = None, topic_labels: Any = None) -> NDArray[np.float64]:
         """Topic shares of new documents."""
 
 

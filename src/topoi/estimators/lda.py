@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from topoi._disk.schema import WHOLE
 from topoi.chain.diagnostics import completion
 from topoi.chain.loop import Callback, Schedule
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
-from topoi.estimators.base import TopicEstimator, as_checkpoints
+from topoi.estimators.base import TopicEstimator, as_checkpoints, as_documents_to_watch
 from topoi.estimators.learned import learned
+from topoi.estimators.marginal import TopicEffect
+from topoi.estimators.number_of_topics import AUTO
+from topoi.estimators.prevalent import beside_terms
 from topoi.estimators.problem import Problem, chain_seed
 from topoi.estimators.saved import Savable
 from topoi.estimators.watch import watch_words
@@ -25,26 +28,40 @@ class LDA(TopicEstimator):
 
     Parameters
     ----------
-    n_topics : int, default 20
-        Number of topics K.
-    doc_topic_prior : float, array of shape (n_topics,), "learn" or None, default None
+    n_topics : int or "auto", default 20
+        Number of topics K, or "auto": as many as the documents need, found while sampling by a hierarchical Dirichlet
+        process (docs/howto/number_of_topics.md).
+    doc_topic_prior : float, array of shape (n_topics,), "learn", "hdp" or None, default None
         α: how evenly a document spreads over topics. None is 0.1 (50/K above 500 topics); "learn" fits one α per
-        topic while sampling.
+        topic while sampling; "hdp" draws them from a hierarchical Dirichlet process. None with n_topics="auto".
     topic_word_prior : float, "learn" or None, default None
-        β: how evenly a topic spreads over words. None is 0.01.
+        β: how evenly a topic spreads over words. None is 0.01, and "learn" with n_topics="auto".
+    seeds : dict of str and lists of words, or None, default None
+        Guided topics: names of the first topics, and words that are expected in each; the other topics are free. A word
+        may stand for several (``"econom*"``) and be in several lists. Columns without names have numbers for words.
+    seed_strength : float, default 1.0
+        A seed word counts as if this share of its tokens in the documents had the topic already, beside the tokens
+        themselves; 1 is as many as there are. See docs/howto/guided_topics.md.
+    topics_per_label : int, default 1
+        Topics of each label of `topic_labels`, if `fit` gets any; see docs/howto/labelled_topics.md.
+    prevalence : str or None, default None
+        How the topics of a document depend on its `covariates`, as a formula: ``"~ party + s(year)"``; see
+        docs/howto/covariates.md. None takes all columns of `covariates`, if `fit` gets any.
     sampler : str, default "auto"
-        One of `topoi.samplers_table()`, or "auto": a quick kernel for the burn-in and an exact one after it.
+        One of `topoi.samplers_table()`, or "auto": quick kernels for the burn-in and an exact one after it, all
+        parallel (unless there are many topics for few tokens: docs/samplers.md).
     sampler_options : dict or None, default None
         Options of the sampler named by `sampler`, for instance ``{"n_mh": 4}`` for "light" (docs/samplers.md lists
         them). None with "auto".
-    n_sweeps : int, default 200
-        Sweeps over all tokens, burn-in included.
+    n_sweeps : int or None, default None
+        Sweeps over all tokens, burn-in included. None is 50, and 200 with n_topics="auto".
     burn_in : int or None, default None
         Sweeps before the first sample is kept. None is half of them.
     n_samples : int, default 10
         Samples kept after the burn-in, evenly spaced, the last sweep included; topics are their average.
     n_chains : int, default 1
-        Independent chains, in parallel. The one with the best log joint becomes the model; `rhat_` compares them.
+        Independent chains, in parallel. The one with the best log joint becomes the model; `rhat_` compares them, and
+        `topic_agreement()` says in how many of them each topic was found.
     infer_sweeps : int, default 20
         Sweeps over a new document in `transform`, `score` aside.
     infer_method : "gibbs" or "mean_field", default "gibbs"
@@ -56,10 +73,12 @@ class LDA(TopicEstimator):
     random_state : int, RandomState or None, default None
         The same integer gives the same bytes, for any `n_jobs`.
     n_jobs : int or None, default None
-        Threads: None is 1, -1 all cores.
+        Threads: None is one for each core, but one where others work beside us (in workers of joblib or Dask); -1 is
+        all cores. The bytes are the same.
     engine : Dask Client, address of a Dask scheduler, "blocks" or None, default None
         Who does the sweeps of `fit`: the workers of a cluster, or this process with topics in files ("blocks"), for a
-        corpus larger than memory; see docs/cluster.md. The bytes are the same. None keeps all in memory.
+        corpus larger than memory; see docs/cluster.md. The bytes are the same with the same samplers. None keeps all in
+        memory.
     progress : bool, default False
         Show a progress bar on standard error.
     callbacks : list of callables or None, default None
@@ -81,10 +100,19 @@ class LDA(TopicEstimator):
         Sweep and perplexity of the documents given as `validation` to `fit`, of every chain.
     doc_topic_prior_, topic_word_prior_
         α and β as used or learned.
+    n_topics_ : int
+        Number of topics; with n_topics="auto", of those found.
+    n_topics_posterior_ : TopicNumber
+        With n_topics="auto": `mean`, `low` and `high` of the number of topics over the sweeps after the burn-in; 90 %
+        of them are from low to high.
+    n_topics_trace_, concentrations_ : array (n_sweeps, 2), array (n_sweeps, 3)
+        With n_topics="auto": sweep and number of topics; sweep, a (of documents) and γ (of the number of topics).
     n_sweeps_, stopped_ : int, str
         Sweeps done, and why the run ended: "finished", "time", "converged", "callback" or "interrupted".
     rhat_ : float
         Of the log joint after the burn-in, over the chains (nan with one).
+    topic_names_ : list of str
+        What each topic is called: its name if `seeds` gave it one, else "topic 3".
     target_, topic_models_, estimators_, seed_, burn_in_
         What every fitted estimator of topoi has: see `topoi.estimators.fitted.Fitted`.
 
@@ -97,17 +125,22 @@ class LDA(TopicEstimator):
     (4, 2)
     """
 
+    _usual_sweeps: ClassVar[int] = 50
     saved_attributes: ClassVar = Savable.saved_attributes | {"_batches": WHOLE}
 
     def __init__(
         self,
-        n_topics: int = 20,
+        n_topics: int | str = 20,
         *,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
+        seeds: Mapping[str, Sequence[Any]] | None = None,
+        seed_strength: float = 1.0,
+        topics_per_label: int = 1,
+        prevalence: str | None = None,
         sampler: str = "auto",
         sampler_options: dict[str, Any] | None = None,
-        n_sweeps: int = 200,
+        n_sweeps: int | None = None,
         burn_in: int | None = None,
         n_samples: int = 10,
         n_chains: int = 1,
@@ -124,6 +157,10 @@ class LDA(TopicEstimator):
         self.n_topics = n_topics
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
+        self.seeds = seeds
+        self.seed_strength = seed_strength
+        self.topics_per_label = topics_per_label
+        self.prevalence = prevalence
         self.sampler = sampler
         self.sampler_options = sampler_options
         self.n_sweeps = n_sweeps
@@ -140,52 +177,98 @@ class LDA(TopicEstimator):
         self.progress = progress
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any = None, checkpoint: Any = None, validation: Any = None) -> LDA:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        checkpoint: Any = None,
+        validation: Any = None,
+        covariates: Any = None,
+        topic_labels: Any = None,
+    ) -> LDA:
         """Learn the topics of the documents X: counts (n_documents, n_words), sparse or dense, or a `Corpus`.
 
         X may also be the folder of a saved corpus, which is then read when needed, not at once.
 
         With `checkpoint`, a folder or `topoi.Checkpoints`, the fit can be killed: the same call goes on where it was
-        and ends with the same bytes. `validation` are documents to watch the fit on, which it does not learn from:
-        callbacks and the progress bar are told their perplexity, and `validation_traces_` keeps it.
+        and ends with the same bytes. `validation`, X or (X, covariates), are documents to watch the fit on, which it
+        does not learn from: callbacks and the progress bar are told their perplexity, and `validation_traces_` keeps
+        it.
+
+        `covariates`, a data frame, a mapping of columns or a matrix with a row for each document, say what else is
+        known of the documents: how much of each topic a document has then depends on them, as `prevalence` says, and
+        `effects` tells how.
+
+        `topic_labels` say which topics a document may have (labelled LDA): of each document a list of names, or a table
+        with a column of 0 and 1 for each name. Every name has `topics_per_label` topics, the first ones, named after
+        it; the others of the `n_topics` are shared by all documents. A document with an empty list has shared topics
+        only; one with None, whose labels are not known, may have all topics.
         """
         with self._all_or_nothing():
             corpus = self._corpus(X, reset=True)
             self._check_parameters()
+            corpus, of_labels = self._with_topic_labels(corpus, topic_labels, self.n_topics)
+            corpus, of_terms = self._with_terms(corpus, covariates, by_default=True)
             checkpoints = as_checkpoints(checkpoint)
             seed = self._new_seed(checkpoints)
-            schedule = Schedule(self.n_sweeps, self.n_samples, self.burn_in)
+            schedule = super()._schedule  # its own goes by `partial_fit`
             watch = None
             if validation is not None:
-                watch = watch_words(self._corpus(validation, reset=False, allow_empty=True, like=corpus))
-            problem = Problem(corpus=corpus, seed=seed, watch=watch)
+                new, beside = as_documents_to_watch(validation, "_terms" in of_terms)
+                unseen = self._corpus(new, reset=False, allow_empty=True, like=corpus)
+                watch = watch_words(beside_terms(unseen, of_terms.get("_terms"), beside))
+            problem = Problem(corpus=corpus, seed=seed, watch=watch, **self._guided(corpus, of_labels))
             (runs,) = self._run([problem], schedule, checkpoints)
-            self._become(learned(problem, runs, schedule) | {"_batches": 0})
+            self._become(learned(problem, runs, schedule) | {"_batches": 0} | of_labels | of_terms)
             return self
 
-    def partial_fit(self, X: Any, y: Any = None) -> LDA:
+    def partial_fit(self, X: Any, y: Any = None, covariates: Any = None, topic_labels: Any = None) -> LDA:
         """Take new documents into a fitted model: their topics are sampled, those of earlier documents stay.
 
         Makes `infer_sweeps` sweeps over the new documents. `doc_topic_` and `log_joint_` are then theirs. On an
-        estimator that is not fitted it is `fit`.
+        estimator that is not fitted it is `fit`. Effects of covariates stay as they are: `covariates` of the new
+        documents only say how much of each topic these may have. `topic_labels` of the new documents are those that the
+        fit had.
         """
         with self._all_or_nothing():
             if not hasattr(self, "model_"):
-                return self.fit(X, y)
+                return self.fit(X, y, covariates=covariates, topic_labels=topic_labels)
             corpus = self._corpus(X, reset=False, learn=True)
             self._check_parameters()
             model = self.model_
-            if self.n_topics != model.n_topics:
+            if self.n_topics not in (AUTO, model.n_topics):
                 raise ParameterError("n_topics", f"is {self.n_topics}, but the model has {model.n_topics}; use fit")
             if corpus.vocabulary is None and model.vocabulary is not None:
+                about = corpus.about
                 corpus = Corpus(corpus.in_memory.words, corpus.doc_ptr, corpus.n_words, model.vocabulary)
+                corpus = corpus.with_about(**about)
+            self._check_used(covariates)
+            corpus = self._beside_terms(self._label(corpus, topic_labels), covariates)
             seed = chain_seed(self._seed, 0, self._batches + 1)
             schedule = Schedule(self.infer_sweeps, self.n_samples)
-            problem = Problem(corpus=corpus, seed=seed, priors=model.priors.given(model.last_counts))
+            priors = model.priors.given(model.last_counts)
+            held = priors.topics.held()
+            names = model.topic_names or ()
+            problem = Problem(corpus=corpus, seed=seed, priors=replace(priors, topics=held), topic_names=names)
             (runs,) = self._run([problem], schedule)
-            same = {"_seed": self._seed, "_batches": self._batches + 1}
+            if held is not priors.topics:  # what stays has the draws that it had
+                for run in runs:
+                    run.model.draws = model.draws
+            same = {"_seed": self._seed, "_batches": self._batches + 1} | self._topic_labels_so_far | self._terms_so_far
             self._become(learned(problem, runs, schedule) | same)
             return self
+
+    def effects(self, level: float = 0.9, grid: int | None = None) -> list[TopicEffect]:
+        """How topics vary with the covariates of the fit: see `topic_effects`.
+
+        Examples
+        --------
+        >>> X = [[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 3, 2], [0, 0, 2, 3]]
+        >>> lda = LDA(n_topics=2, n_sweeps=50, random_state=0).fit(X, covariates={"party": ["a", "a", "b", "b"]})
+        >>> lda.effects()[0]._fields
+        ('topic', 'covariate', 'value', 'mean', 'low', 'high')
+        """
+        return self.topic_effects(level, grid)
 
     @property
     def _schedule(self) -> Schedule:
@@ -194,13 +277,20 @@ class LDA(TopicEstimator):
             return Schedule(self.infer_sweeps, self.n_samples)
         return super()._schedule
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Held-out log-likelihood per token: half of each document is seen, the other half is predicted."""
-        return -float(np.log(self.perplexity(X)))
+    def score(self, X: Any, y: Any = None, covariates: Any = None, topic_labels: Any = None) -> float:
+        """Held-out log-likelihood per token: half of each document is seen, the other half is predicted.
 
-    def perplexity(self, X: Any) -> float:
-        """exp(−score): of how many equally likely words a held-out token seems to be drawn. Lower is better."""
-        check_is_fitted(self)
-        corpus = self._corpus(X, reset=False, allow_empty=True)
+        `covariates` and `topic_labels` are those of X, as `transform` takes them.
+        """
+        return -float(np.log(self.perplexity(X, covariates, topic_labels)))
+
+    def perplexity(self, X: Any, covariates: Any = None, topic_labels: Any = None) -> float:
+        """exp(−score): of how many equally likely words a held-out token seems to be drawn. Lower is better.
+
+        `covariates` and `topic_labels` are those of X, as `transform` takes them. Without covariates a document is
+        taken as an average one; without topic labels it may have all topics.
+        """
+        corpus = self._known(X, covariates, topic_labels)
         with self._pool() as pool:
-            return completion(self.components_, self.model_.alpha, corpus, pool=pool).perplexity
+            alpha = self.model_.priors.topics.alpha_of(corpus)
+            return completion(self.components_, alpha, corpus, pool=pool).perplexity

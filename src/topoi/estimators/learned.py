@@ -8,6 +8,7 @@ import numpy as np
 
 from topoi.chain.diagnostics import rhat_ess
 from topoi.chain.loop import Run, Schedule
+from topoi.estimators.number_of_topics import found_by
 from topoi.estimators.problem import Problem, SupervisedProblem
 from topoi.predict.scores import Chain
 
@@ -28,6 +29,7 @@ def learned(problem: Problem, runs: list[Run], schedule: Schedule) -> dict[str, 
         "n_iter_": best.n_sweeps,
         "chains_": [run.model for run in runs],
         "rhat_": _rhat([run.trace.after(schedule.n_burn_in) for run in runs]),
+        **found_by(best),
     }
     if problem.watch is not None:
         found["validation_traces_"] = [np.column_stack((run.trace.sweep, run.trace.held_out)) for run in runs]

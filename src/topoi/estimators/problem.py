@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -12,7 +12,7 @@ from scipy import sparse
 
 from topoi._machine.rng import CHAIN, bits, new_stream
 from topoi.chain.counts.shares import Design
-from topoi.chain.priors import Priors
+from topoi.chain.priors import Priors, Seeds
 from topoi.chain.responses import Response
 from topoi.chain.responses.settings import STRONGEST
 from topoi.chain.responses.supervision import Supervision, new_supervision
@@ -25,14 +25,18 @@ from topoi.errors import ParameterError
 class Problem:
     """The topics of documents; `seed` is that of the chains.
 
-    `priors` are those of a model that goes on; without them, those that the estimator's parameters ask for are used.
-    `watch` is on documents that it does not learn from.
+    `priors` are those of a model that goes on; without them, those that the estimator's parameters ask for are used,
+    with the `seeds` that were found in the vocabulary.
+    `watch` is on documents that it does not learn from. `topic_names` are those of the first topics, "" if one has
+    none.
     """
 
     corpus: Corpus
     seed: int
     priors: Priors | None = None
     watch: Watch | None = None
+    topic_names: Sequence[str] = ()
+    seeds: Seeds | None = None
 
     def supervision(self, n_topics: int) -> Supervision | None:
         """The supervised half of the state of a chain: there is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -26,13 +26,14 @@ from topoi.estimators.base import as_checkpoints, as_validation
 from topoi.estimators.covariates import Covariates
 from topoi.estimators.learned import learned_with_weights
 from topoi.estimators.pilot import SET_ASIDE, plan_pilots
+from topoi.estimators.prevalent import beside_terms
 from topoi.estimators.problem import SupervisedProblem, model_seed
 from topoi.estimators.supervised import SupervisedEstimator, stopped
+from topoi.estimators.terms import Terms
 from topoi.estimators.watch import watch_targets
 from topoi.predict.aims import NumberAim
 from topoi.predict.intervals import N_DRAWS, Noise, Unseen, held_out_noise, measure_noise, spaced
 from topoi.predict.reasons import Reason
-from topoi.predict.refit import usual_settings
 from topoi.predict.scores import score_draws
 
 
@@ -56,7 +57,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         `predict_interval` and `return_std` are made of are those of new documents (those of counts are made of the
         likelihood, not of errors). Doubles the time; predictions are
         those of the first fit, of all documents. 0: errors of training documents, corrected, which are a little small.
-    n_topics, weight_prior, n_gibbs, part, … : as for `MedLDAClassifier`.
+    n_topics, weight_prior, n_gibbs, part, prevalence, … : as for `MedLDAClassifier`.
 
     Attributes
     ----------
@@ -79,7 +80,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
 
     def __init__(
         self,
-        n_topics: int = 20,
+        n_topics: int | str = 20,
         *,
         loss: str = DEFAULT_NUMBER_LOSS,
         cost: float | None = None,
@@ -92,9 +93,13 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         part: int = 8,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
+        seeds: Mapping[str, Sequence[Any]] | None = None,
+        seed_strength: float = 1.0,
+        topics_per_label: int = 1,
+        prevalence: str | None = None,
         sampler: str = "auto",
         sampler_options: dict[str, Any] | None = None,
-        n_sweeps: int = 100,
+        n_sweeps: int | None = None,
         burn_in: int | None = None,
         n_samples: int = 10,
         n_chains: int = 1,
@@ -120,6 +125,10 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         self.part = part
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
+        self.seeds = seeds
+        self.seed_strength = seed_strength
+        self.topics_per_label = topics_per_label
+        self.prevalence = prevalence
         self.sampler = sampler
         self.sampler_options = sampler_options
         self.n_sweeps = n_sweeps
@@ -143,16 +152,20 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         return tags
 
     def fit(
-        self, X: Any, y: Any, checkpoint: Any = None, validation: Any = None, covariates: Any = None
-    ) -> MedLDARegressor:
+        self, X: Any, y: Any, checkpoint: Any = None, validation: Any = None, covariates: Any = None,
+        topic_labels: Any = None,
+    ) -> MedLDARegressor:  # fmt: skip
         """Learn topics and weights from documents X and targets y, (documents,) or (documents, outputs).
 
         `checkpoint` as for `LDA`. `validation`, (X, y) or (X, y, covariates), are documents to watch the fit on, which
         it does not learn from: R² of the chains is in `validation_traces_`. `covariates` as for `MedLDAClassifier`.
+        `topic_labels` say which topics a document may have: as for `LDA`.
         """
         with self._all_or_nothing():
             corpus = self._corpus(X, reset=True)
             self._check_parameters()
+            corpus, of_topics = self._with_topic_labels(corpus, topic_labels, self.n_topics)
+            corpus, of_terms = self._with_terms(corpus, covariates, by_default=False)
             targets = as_numbers(y, corpus.n_documents)
             one = targets.ndim == 1
             targets = targets.reshape(corpus.n_documents, -1)
@@ -166,10 +179,11 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             out = self._to_hold_out(targets)
             beside, columns = self._learn_covariates(covariates, corpus.n_documents)
             seed = self._new_seed(checkpoints)
-            problem = self._problem(corpus, seed, targets, np.ones_like(targets), response, columns)
+            problem = self._problem(corpus, seed, targets, np.ones_like(targets), response, columns, of_topics)
             watched = problem
             if validation is not None:
-                unseen, right, new = self._to_watch(validation, corpus, response, len(mean), beside)
+                terms = of_terms.get("_terms")
+                unseen, right, new = self._to_watch(validation, corpus, response, len(mean), beside, terms)
                 fold_in = self._fold_in(problem.seed)
                 watch = watch_targets(unseen, (right - mean) / spread, fold_in, response, new)
                 watched = replace(problem, watch=watch)
@@ -185,7 +199,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             errors = {"_noise": noise, "noise_std_": np.sqrt(noise.variance) * spread}
             of_covariates = self._of_covariates(beside, problem, [problem], [runs])
             found = learned_with_weights(watched, runs, self._schedule)
-            self._become(found | units | errors | of_covariates | refitted)
+            self._become(found | units | errors | of_covariates | of_topics | of_terms | refitted)
             return self
 
     def _not_refitted(
@@ -219,7 +233,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         def aim_at(rows: Any) -> NumberAim:
             return NumberAim(problem.targets[rows], problem.weight[rows])
 
-        settings, fold_in = usual_settings(bool(self.word_features)), self._fold_in(problem.seed)
+        settings, fold_in = self._usual_settings(problem.corpus), self._fold_in(problem.seed)
         pilots = (
             [] if stopped([runs]) else plan_pilots(problem.targets, problem.seed, float(self.held_out) or SET_ASIDE)
         )
@@ -237,14 +251,16 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
                 given = (problem.corpus, problem.targets, response, fold_in, pool, problem.columns)
                 noise = measure_noise(runs, *given)
         head, _ = self._fitted_head(problem, [problem], [runs], aim_at(slice(None)), settings)
-        return {"_head": head}, noise
+        return self._of_head(head, problem.corpus), noise
 
     def _to_watch(
-        self, validation: Any, corpus: Corpus, response: NumberResponse, n_outputs: int, beside: Covariates | None
-    ) -> tuple[Corpus, NDArray[np.float64], sparse.csr_array | None]:
+        self, validation: Any, corpus: Corpus, response: NumberResponse, n_outputs: int, beside: Covariates | None,
+        terms: Terms | None,
+    ) -> tuple[Corpus, NDArray[np.float64], sparse.csr_array | None]:  # fmt: skip
         """Documents to watch the fit on, their targets, and the columns of their covariates."""
         X, y, covariates = as_validation(validation)
         documents = self._corpus(X, reset=False, allow_empty=True, like=corpus)
+        documents = beside_terms(documents, terms, covariates)
         targets = check_targets(y, documents.n_documents, response).reshape(documents.n_documents, -1)
         if targets.shape[1] != n_outputs:
             raise ParameterError("validation", f"has {targets.shape[1]} outputs, but y has {n_outputs}")
@@ -294,14 +310,21 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             raise ParameterError("held_out", "leaves an output without a known target in one of the parts; use 0")
         return out
 
-    def predict(self, X: Any, return_std: bool = False, covariates: Any = None) -> Any:
-        """Expected targets of new documents; with `return_std`, also how far the targets may be off (see intervals)."""
+    def predict(self, X: Any, return_std: bool = False, covariates: Any = None, topic_labels: Any = None) -> Any:
+        """Expected targets of new documents; with `return_std`, also how far the targets may be off (see intervals).
+
+        `topic_labels`, here and in the other methods, say which topics a document may have, as those of `fit` do;
+        without them it may have all.
+        """
+        X = self._beside_topic_labels(X, topic_labels)
         mean, spread = self._predict(X, return_std, covariates)
         if self._one:
             return (mean[:, 0], spread[:, 0]) if return_std else mean[:, 0]
         return (mean, spread) if return_std else mean
 
-    def predict_interval(self, X: Any, level: float = 0.9, covariates: Any = None) -> NDArray[np.float64]:
+    def predict_interval(
+        self, X: Any, level: float = 0.9, covariates: Any = None, topic_labels: Any = None
+    ) -> NDArray[np.float64]:
         """Bounds (n_documents, 2) or (n_documents, n_outputs, 2) between which the target is with probability `level`.
 
         The width follows how sure the model is of a document's topics and weights; how wide that must be is taken from
@@ -311,8 +334,9 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         check_is_fitted(self)
         if not (isinstance(level, numbers.Real) and 0 < float(level) < 1):
             raise ParameterError("level", f"must be a number between 0 and 1, not {level!r}")
+        X = self._beside_topic_labels(X, topic_labels)
         if self.response_.predictive:
-            scores, own = self._draws(self.as_corpus(X), covariates)
+            scores, own = self._draws(self._beside_terms(self.as_corpus(X), covariates), covariates)
             tail = (1.0 - float(level)) / 2.0
             both = np.stack([self.response_.quantiles(scores, own, p) for p in (tail, 1.0 - tail)], axis=2)
             return both[:, 0] if self._one else both
@@ -322,7 +346,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
 
     def _predict(self, X: Any, with_spread: bool, covariates: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and, if asked for, standard deviation (documents, outputs) in the targets' units."""
-        corpus = self.as_corpus(X)
+        corpus = self._beside_terms(self.as_corpus(X), covariates)
         if self.refitted_ and not self.response_.linked:
             found = self._head_scores(corpus, covariates)
         elif self.refitted_:
@@ -354,23 +378,28 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             columns = self._columns(covariates, corpus.n_documents)
             return score_draws(self._chains, corpus, N_DRAWS, self._seed, pool, columns)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None, topic_labels: Any = None
+    ) -> float:
         """R² of the predictions; every target must be known."""
-        predicted = self.predict(X, covariates=covariates)
+        predicted = self.predict(X, covariates=covariates, topic_labels=topic_labels)
         truth = self.as_truth(y, len(predicted))
         if np.isnan(truth).any():
             row = int(np.flatnonzero(np.isnan(truth).reshape(len(truth), -1).any(1))[0])
             raise ParameterError("y", f"target {row} is NaN; score only documents whose targets are known")
         return float(r2_score(truth, predicted, sample_weight=sample_weight))
 
-    def explain(self, X: Any, n_topics: int = 5, n_words: int = 10, covariates: Any = None) -> list[list[Reason]]:
+    def explain(
+        self, X: Any, n_topics: int = 5, n_words: int = 10, covariates: Any = None, topic_labels: Any = None
+    ) -> list[list[Reason]]:
         """For every document, a `Reason` per output, in standard deviations from the mean target; counts: in logs."""
         check_is_fitted(self)
+        X = self._beside_topic_labels(X, topic_labels)
         if self.refitted_:
             n = len(self._mean)
             slope = self._link.slope if self.response_.linked else np.ones(n)
             return self._head_reasons(X, covariates, list(range(n)), slope, np.zeros(n), n_topics, n_words)
-        corpus = self.as_corpus(X)
+        corpus = self._beside_terms(self.as_corpus(X), covariates)
         return self._reasons(corpus, [range(len(self._mean))], n_topics, n_words, covariates)
 
 

@@ -18,8 +18,12 @@ from topoi.chain import model
 from topoi.chain.model import TopicModel
 from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors
 from topoi.chain.responses import RESPONSES
+from topoi.corpus import Ngrams
 from topoi.estimators.covariates import Covariates
 from topoi.estimators.labels import Labels
+from topoi.estimators.prevalent import check_terms
+from topoi.estimators.terms import Terms, Variable
+from topoi.estimators.topics_of_labels import TopicLabels, check_topic_labels
 from topoi.predict.calibration import Calibration
 from topoi.predict.effects import Effects
 from topoi.predict.intervals import Noise
@@ -36,7 +40,7 @@ PARTS = known(
             spare=("beside",),
         ),
         "Labels": Stored(Labels, {"classes": array_of(), "several": FLAG}),
-        "Settings": Stored(Settings, {field.name: NUMBER for field in fields(Settings)}),
+        "Settings": Stored(Settings, {field.name: NUMBER for field in fields(Settings)}, spare=("ngrams", "ratio")),
         "Head": Stored(
             Head,
             {
@@ -46,8 +50,12 @@ PARTS = known(
                 "topics": array_of("float64"),
                 "covariates": array_of("float64"),
                 "constant": array_of("float64"),
+                "n_ngrams": WHOLE,
+                "ratios": array_of("float64"),
             },
+            spare=("n_ngrams", "ratios"),
         ),
+        "Ngrams": Stored(Ngrams, {"names": array_of(), "largest": WHOLE}),
         "Effects": Stored(Effects, {"mean": array_of("float64"), "error": array_of("float64")}),
         "Link": Stored(Link, {"slope": array_of("float64"), "own": array_of("float64")}),
         "Calibration": Stored(
@@ -62,6 +70,27 @@ PARTS = known(
                 "scale": array_of("float64"),
                 "basis": array_of("float64"),
                 "is_sparse": FLAG,
+            },
+        ),
+        "TopicLabels": Stored(TopicLabels, {"names": list_of(TEXT), "topics_per_label": WHOLE}),
+        "Variable": Stored(
+            Variable,
+            {
+                "name": TEXT,
+                "kind": TEXT,
+                "categories": array_of(),
+                "knots": array_of("float64"),
+                "centre": NUMBER,
+                "scale": NUMBER,
+                "average": array_of("float64"),
+            },
+        ),
+        "Terms": Stored(
+            Terms,
+            {
+                "variables": list_of(instance_of(Variable)),
+                "products": list_of(array_of("int64")),
+                "kept": array_of("float64"),
             },
         ),
         "Noise": Stored(
@@ -93,6 +122,7 @@ BELIEVED: dict[str, int] = {
     "n_samples": 100_000,
     "n_gibbs": 1_000,
     "infer_sweeps": 10_000,
+    "topics_per_label": 100_000,
 }
 MOST_OF_OPTION = 1_000  # a number of `sampler_options`, as n_mh
 
@@ -134,10 +164,14 @@ class Savable:
         "traces_": list_of(array_of("float64")),
         "validation_traces_": list_of(array_of("float64")),
         "validation_measure_": TEXT,
+        "n_topics_trace_": array_of("float64"),
+        "concentrations_": array_of("float64"),
         "rhat_": NUMBER,
         "n_sweeps_": WHOLE,
         "n_iter_": WHOLE,
         "stopped_": TEXT,
+        "_topic_labels": instance_of(TopicLabels),
+        "_terms": instance_of(Terms),
     }
 
     def save(self, path: str | Path, documents: bool = True) -> None:
@@ -185,9 +219,14 @@ class Savable:
 
     def _check_fitted(self) -> None:
         """Raise unless the parts of a loaded estimator fit together."""
-        for part in self.topic_models_:  # type: ignore[attr-defined]
+        for part in [*self.topic_models_, *vars(self).get("chains_", [])]:  # type: ignore[attr-defined]
             if part.n_words != self.n_features_in_:  # type: ignore[attr-defined]
                 raise ModelError("the model has other words than the estimator")
+        check_topic_labels(vars(self).get("_topic_labels"), self.topic_models_)  # type: ignore[attr-defined]
+        check_terms(vars(self).get("_terms"), self.topic_models_)  # type: ignore[attr-defined]
+        for name, width in (("n_topics_trace_", 2), ("concentrations_", 3)):
+            if hasattr(self, name) and getattr(self, name).shape[1:] != (width,):
+                raise ModelError(f"{name} must have {width} columns")
         for trace in getattr(self, "validation_traces_", []):
             if trace.ndim != 2 or trace.shape[1] != 2 or not hasattr(self, "validation_measure_"):
                 raise ModelError("validation_traces_ must be pairs of sweep and score, with the name of the score")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from topoi.chain.loop import Run
 from topoi.chain.model import check_whole
 from topoi.chain.responses import Response, find_loss, losses
 from topoi.chain.responses.settings import check_setting
-from topoi.corpus import Corpus
+from topoi.corpus import Corpus, Ngrams
 from topoi.errors import ParameterError
 from topoi.estimators.base import TopicEstimator
 from topoi.estimators.covariates import Covariates, learn_covariates
@@ -32,9 +32,9 @@ from topoi.predict.effects import MOST_COLUMNS, Effect, Effects, estimate_effect
 from topoi.predict.label_free import label_free_shares
 from topoi.predict.link import Link, fit_link
 from topoi.predict.reasons import Beside, Reason, Shown, head_reasons, reasons
-from topoi.predict.refit import Aim, Head, ScoreParts, Settings, fit_head, parts_of, with_targets
+from topoi.predict.refit import Aim, Head, ScoreParts, Settings, fit_head, parts_of, usual_settings, with_targets
 from topoi.predict.scores import Chain, sample_own, sample_scores
-from topoi.predict.word_features import bag_of_words
+from topoi.predict.word_features import bag_of_words, with_ngrams
 
 #: The number of the model that the first pilot stands for, where seeds are made: no fit has as many.
 PILOT = 2**31
@@ -64,6 +64,7 @@ class SupervisedEstimator(TopicEstimator):
     """What classifier and regressor share."""
 
     _supervised: ClassVar[bool] = True
+    _usual_sweeps: ClassVar[int] = 100
     _kind: ClassVar[type[Response]]  # of the losses to choose from
     saved_attributes: ClassVar = Savable.saved_attributes | {
         "_chains": list_of(instance_of(Chain)),
@@ -72,6 +73,7 @@ class SupervisedEstimator(TopicEstimator):
         "topic_weights_std_": array_of("float64"),
         "_head": instance_of(Head),
         "_link": instance_of(Link),
+        "_ngrams": instance_of(Ngrams),
         "_covariates": instance_of(Covariates),
         "_effects": instance_of(Effects),
     }
@@ -88,6 +90,7 @@ class SupervisedEstimator(TopicEstimator):
     _chains: list[Chain]
     _head: Head  # what predicts, unless the chains do: then there is none
     _link: Link  # of the head to a loss with parameters of its own
+    _ngrams: Ngrams  # only if they have a part in the head
     _covariates: Covariates  # only if the fit had some
     _effects: Effects  # of these, unless they are too many
 
@@ -98,12 +101,12 @@ class SupervisedEstimator(TopicEstimator):
 
     def _problem(
         self, corpus: Corpus, seed: int, targets: NDArray[Any], weight: NDArray[Any], response: Response,
-        columns: sparse.csr_array | None,
+        columns: sparse.csr_array | None, of_topics: Mapping[str, Any],
     ) -> SupervisedProblem:  # fmt: skip
         """What there is to learn, described for all that follows."""
         return SupervisedProblem(
             corpus=corpus, seed=seed, targets=targets, weight=weight, response=response, nu=float(self.weight_prior),
-            n_gibbs=self.n_gibbs, part=int(self.part), columns=columns,
+            n_gibbs=self.n_gibbs, part=int(self.part), columns=columns, **self._guided(corpus, of_topics),
         )  # fmt: skip
 
     def _learn(self, problems: list[SupervisedProblem], checkpoints: Checkpoints | None = None) -> list[list[Run]]:
@@ -125,12 +128,20 @@ class SupervisedEstimator(TopicEstimator):
             raise ParameterError("covariates", "were not given to fit, so predictions cannot use them")
         return None
 
-    def _parts(self, corpus: Corpus, thetas: list[NDArray[Any]], columns: sparse.csr_array | None) -> ScoreParts:
+    def _parts(
+        self, corpus: Corpus, thetas: list[NDArray[Any]], columns: sparse.csr_array | None, has_words: bool,
+        has_ngrams: bool,
+    ) -> ScoreParts:  # fmt: skip
         """The parts of the score of documents, from the topic shares that the chains of all models give them."""
-        bag = (
-            bag_of_words(corpus) if self.word_features else sparse.csr_array((corpus.n_documents, 0), dtype=np.float32)
-        )
-        return parts_of(bag, thetas, columns)
+        bag = bag_of_words(corpus) if has_words else sparse.csr_array((corpus.n_documents, 0), dtype=np.float32)
+        n_words = bag.shape[1]
+        if has_ngrams:
+            bag = with_ngrams(bag, corpus)
+        return parts_of(bag, thetas, columns, bag.shape[1] - n_words)
+
+    def _usual_settings(self, corpus: Corpus) -> Settings:
+        """Those of the head, before any are chosen."""
+        return usual_settings(bool(self.word_features), bool(self.word_features and corpus.ngrams))
 
     def _fitted_head(
         self, whole: SupervisedProblem, problems: list[SupervisedProblem], runs: list[list[Run]], aim: Aim,
@@ -139,7 +150,7 @@ class SupervisedEstimator(TopicEstimator):
         """The head of all documents, whose weights are fitted on their label-free topics; and their scores."""
         with self._pool() as pool:
             thetas = self._label_free(whole.corpus, problems, runs, pool)
-            parts = self._parts(whole.corpus, thetas, whole.columns)
+            parts = self._parts(whole.corpus, thetas, whole.columns, bool(self.word_features), settings.ngrams > 0)
             head = fit_head(parts, aim, settings, whole.seed, pool)
         return head, head.score(parts)
 
@@ -181,6 +192,7 @@ class SupervisedEstimator(TopicEstimator):
         if stopped(runs):
             return None
         trials, chains, unseen = [], [], []
+        which = (bool(self.word_features), self._usual_settings(whole.corpus).ngrams > 0)
         with self._pool() as pool:
             for pilot, part, own in zip(pilots, parts, problems, strict=True):
                 of_pilot, runs = runs[: len(own)], runs[len(own) :]
@@ -191,8 +203,9 @@ class SupervisedEstimator(TopicEstimator):
                     for problem, found_by in zip(own, of_pilot, strict=True)
                     for found in found_by
                 ]
-                learned = self._parts(part.corpus, label_free, part.columns)
-                trials.append(Trial(learned, aim_at(pilot.learned), self._parts(new.corpus, thetas, new.columns)))
+                learned = self._parts(part.corpus, label_free, part.columns, *which)
+                unseen_parts = self._parts(new.corpus, thetas, new.columns, *which)
+                trials.append(Trial(learned, aim_at(pilot.learned), unseen_parts))
                 chains.append(of_pilot)
                 unseen.append(new)
             aim = aim_at(np.concatenate([pilot.set_aside for pilot in pilots]))
@@ -219,7 +232,11 @@ class SupervisedEstimator(TopicEstimator):
         set_aside = np.concatenate([new.targets for new in outcome.unseen])
         link = fit_link(response, set_aside, outcome.scores)
         head, _ = self._fitted_head(whole, problems, runs, aim_at(slice(None)), outcome.settings)
-        return {"_head": head, "_link": link}
+        return self._of_head(head, whole.corpus) | {"_link": link}
+
+    def _of_head(self, head: Head, corpus: Corpus) -> dict[str, Any]:
+        """Fitted attributes: the head, and the n-grams that it knows, if any."""
+        return {"_head": head} | ({"_ngrams": corpus.ngrams} if head.n_ngrams else {})
 
     def _head_scores(self, X: Any, covariates: Any) -> NDArray[np.float64]:
         """Scores (documents, tasks) of the head."""
@@ -228,15 +245,16 @@ class SupervisedEstimator(TopicEstimator):
 
     def _parts_of_new(self, X: Any, covariates: Any) -> tuple[ScoreParts, Corpus, list[NDArray[Any]]]:
         """The parts of the score of new documents; also these, and their topic shares by every chain."""
-        corpus = self.as_corpus(X)
+        corpus = self._beside_terms(self.as_corpus(X), covariates)
+        if self.ngrams_ is not None:
+            self.ngrams_.check_same(corpus.ngrams, "the model")
         columns = self._columns(covariates, corpus.n_documents)
         with self._pool() as pool:
             thetas = [
                 self._fold_in(one.seed_)(model, corpus, pool) for one in self.estimators_ for model in one.chains_
             ]
-        words = bool(self._head.words.size)  # whatever `word_features` was set to since
-        bag = bag_of_words(corpus) if words else sparse.csr_array((corpus.n_documents, 0), dtype=np.float32)
-        return parts_of(bag, thetas, columns), corpus, thetas
+        which = (bool(self._head.words.size), self.ngrams_ is not None)  # whatever `word_features` was set to since
+        return self._parts(corpus, thetas, columns, *which), corpus, thetas
 
     @property
     def refitted_(self) -> bool:
@@ -248,7 +266,10 @@ class SupervisedEstimator(TopicEstimator):
         """What was chosen for the weights that were fitted anew, of the parts that there are; empty if none were."""
         if not self.refitted_:
             return {}
-        absent = {"power": not self._head.words.size, "covariates": not self._head.covariates.size}
+        absent = {
+            "power": not self._head.words.size, "covariates": not self._head.covariates.size,
+            "ngrams": not self._head.n_ngrams, "ratio": not self._head.ratios.size,
+        }  # fmt: skip
         return {name: value for name, value in asdict(self._head.settings).items() if not absent.get(name)}
 
     @property
@@ -263,7 +284,22 @@ class SupervisedEstimator(TopicEstimator):
     def word_weights_(self) -> NDArray[np.float32]:
         """Weights (n_tasks, n_features) of words by themselves, of their tf-idf columns; empty without them."""
         check_is_fitted(self)
-        return self._head.words.T if self.refitted_ else np.empty((0, 0), np.float32)
+        if not self.refitted_:
+            return np.empty((0, 0), np.float32)
+        return self._head.words[: len(self._head.words) - self._head.n_ngrams].T
+
+    @property
+    def ngram_weights_(self) -> NDArray[np.float32]:
+        """Weights (n_tasks, n_ngrams) of n-grams, which `ngrams_` names, of their tf-idf columns; empty without any."""
+        check_is_fitted(self)
+        if self.ngrams_ is None:
+            return np.empty((0, 0), np.float32)
+        return self._head.words[len(self._head.words) - self._head.n_ngrams :].T
+
+    @property
+    def ngrams_(self) -> Ngrams | None:
+        """The n-grams that documents need to be predicted: `Corpus.from_texts(texts, like=model)` counts them."""
+        return vars(self).get("_ngrams")
 
     @property
     def posterior_(self) -> list[Chain]:
@@ -356,7 +392,9 @@ class SupervisedEstimator(TopicEstimator):
                 chain, column = chain + 1, column + model.n_topics
             first += one.model_.n_topics
         beside = self._beside(covariates, corpus.n_documents, self._head.covariates.T)
-        return head_reasons(self._head, slope, base, labels, corpus, parts, thetas, shown, beside, n_topics, n_words)
+        return head_reasons(
+            self._head, slope, base, labels, corpus, parts, thetas, shown, beside, n_topics, n_words, self.ngrams_
+        )
 
     @property
     def _n_tasks(self) -> int:
@@ -406,8 +444,11 @@ class SupervisedEstimator(TopicEstimator):
 
     def _check_head(self, n_topics: int, n_tasks: int) -> None:
         """Raise unless the head fits the chains, which have so many topics together."""
+        if self.ngrams_ is not None and not self.refitted_:
+            raise ModelError("there are n-grams, but no weights of theirs")
         if self.refitted_:
-            self._head.check_fits(self.n_features_in_, n_topics, self._n_columns, n_tasks)
+            n_ngrams = 0 if self.ngrams_ is None else len(self.ngrams_)
+            self._head.check_fits(self.n_features_in_, n_topics, self._n_columns, n_tasks, n_ngrams)
             if "_link" in vars(self):
                 self._link.check_fits(self.response_, n_tasks)
             elif self.estimators_[0].response_.linked:

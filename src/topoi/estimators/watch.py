@@ -26,7 +26,7 @@ NAMES = {"perplexity": "perplexity", "accuracy": "accuracy", "micro_f1": "micro-
 
 
 def watch_words(corpus: Corpus) -> Watch:
-    """Perplexity of one half of every document given the other (`diagnostics.completion`)."""
+    """Perplexity of one half of every document given the other (`diagnostics.completion`), by what is known of it."""
     # Only the words that occur, in their order: the same halves are scored, and a table of all words is never made.
     used, words = np.unique(corpus.words, return_inverse=True)
     small = Corpus(words.astype(np.int32), corpus.doc_ptr, max(len(used), 1))
@@ -34,7 +34,8 @@ def watch_words(corpus: Corpus) -> Watch:
     def score(model: TopicModel, weights: NDArray[np.float32], beside: dict[str, NDArray[Any]], pool: Pool) -> float:
         if not len(used):
             return math.nan
-        return completion(model.word_probabilities(used).T, model.alpha, small, pool=pool).perplexity
+        alpha = model.priors.topics.alpha_of(corpus)
+        return completion(model.word_probabilities(used).T, alpha, small, pool=pool).perplexity
 
     return Watch("perplexity", _key(corpus), score)
 
@@ -85,11 +86,13 @@ def _r2(true: Scores, said: Scores) -> float:
 
 
 def _key(corpus: Corpus, targets: NDArray[Any] | None = None) -> str:
-    """A hash of documents and targets."""
+    """A hash of documents, of what is known of them, and of targets."""
     digest = hashlib.blake2b(digest_size=16)
     arrays: list[NDArray[Any]] = [corpus.words, corpus.doc_ptr]
     if targets is not None:
         arrays.append(targets)
+    for _, table in sorted(corpus.about.items()):
+        arrays += [table.indptr, table.indices, table.data]
     for array in arrays:
         digest.update(repr((array.dtype.str, array.shape)).encode())
         digest.update(np.ascontiguousarray(array).data)

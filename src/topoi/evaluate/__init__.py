@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from topoi.evaluate.chains import chain_diagnostics
+from topoi.estimators.alignment import Alignment, TopicAgreement
+from topoi.evaluate.chains import align_topics, chain_diagnostics, topic_agreement
 from topoi.evaluate.classification import ClassificationScores, calibration_error, classification_scores
 from topoi.evaluate.coherence import c_v, npmi, u_mass
+from topoi.evaluate.composition import topic_effects
 from topoi.evaluate.held_out import HeldOut, document_completion, left_to_right, log_likelihoods
 from topoi.evaluate.measures import MEASURES, evaluate, score_predictions
 from topoi.evaluate.regression import RegressionScores, regression_scores
@@ -15,9 +17,12 @@ from topoi.evaluate.topics import diversity, exclusivity, top_columns, topic_nam
 
 __all__ = [
     "MEASURES",
+    "Alignment",
     "ClassificationScores",
     "HeldOut",
     "RegressionScores",
+    "TopicAgreement",
+    "align_topics",
     "c_v",
     "calibration_error",
     "chain_diagnostics",
@@ -32,6 +37,8 @@ __all__ = [
     "regression_scores",
     "score_predictions",
     "top_columns",
+    "topic_agreement",
+    "topic_effects",
     "topic_names",
     "topic_shares",
     "u_mass",

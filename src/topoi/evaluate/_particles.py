@@ -29,6 +29,7 @@ from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import LEFT_TO_RIGHT, integer, seed_stream, uniform
 from topoi._machine.simd import LANES, aligned_zeros, draw_topic, new_sums, pad, padded
+from topoi.chain.alpha import AlphaRows, DocumentAlpha
 from topoi.corpus import Corpus
 from topoi.corpus.checks import running_total
 
@@ -121,29 +122,34 @@ def read_document(
 @kernel
 def read_documents(
     rows: Ints, doc_ptr: Ints, first: Int, last: Int, keys: Keys, seed: Int, n_particles: Int, n_moves: Int,
-    alpha: Floats, alpha_sum: float, phi: Floats, scale: Floats, score: Floats,
+    prior: AlphaRows, sums: Floats, phi: Floats, scale: Floats, score: Floats,
 ) -> None:  # fmt: skip
-    """Fill score[first:last] with the estimates of these documents, each with a random stream of its own."""
+    """Fill score[first:last] with the estimates of these documents, each with a random stream of its own.
+
+    `sums` has Σα of every row of the prior.
+    """
     stream = np.zeros(3, np.uint64)
     for d in range(first, last):
         seed_stream(stream, seed, LEFT_TO_RIGHT, 0, keys[d])
         tokens = rows[doc_ptr[d] : doc_ptr[d + 1]]
+        alpha, alpha_sum = prior.rows[prior.row_of[d]], sums[prior.row_of[d]]
         score[d] = read_document(tokens, n_particles, n_moves, stream, alpha, alpha_sum, phi, scale)
 
 
 def log_documents(
-    phi: Floats, alpha: NDArray[np.float64], corpus: Corpus, n_particles: int, n_moves: int, seed: int, pool: Pool
+    phi: Floats, alpha: DocumentAlpha, corpus: Corpus, n_particles: int, n_moves: int, seed: int, pool: Pool
 ) -> NDArray[np.float64]:
     """Estimates of log p(words of d | φ, α) for every document; 0 for an empty one. `n_moves` < 0: all.
 
     A document's stream is keyed by its words: the estimate is the same alone or in a batch, on any number of threads.
     """
     used, rows = np.unique(corpus.words, return_inverse=True)
-    table = aligned_zeros((len(used), pad(len(alpha))), np.float64)
-    table[:, : len(alpha)] = phi[:, used].T
-    prior, scale = padded(alpha, np.float64), padded(np.ones(len(alpha)), np.float64)
+    table = aligned_zeros((len(used), pad(len(phi))), np.float64)
+    table[:, : len(phi)] = phi[:, used].T
+    prior = alpha.for_kernels(corpus.n_documents, np.float64, table.shape[1])
+    scale = padded(np.ones(len(phi)), np.float64)
     score = np.zeros(corpus.n_documents)
-    keys, alpha_sum = corpus.document_keys, float(alpha.sum())
+    keys, sums = corpus.document_keys, alpha.rows.sum(1)
     lengths = corpus.doc_lengths
     cost = running_total(lengths * (lengths if n_moves < 0 else np.minimum(lengths, n_moves + 1)))
     cuts = np.searchsorted(cost, np.linspace(0, cost[-1], PIECES + 1)[1:-1])
@@ -152,7 +158,7 @@ def log_documents(
     def work(piece: int) -> None:
         read_documents(
             rows, corpus.doc_ptr, ptr[piece], ptr[piece + 1], keys, np.uint64(seed), n_particles, n_moves, prior,
-            alpha_sum, table, scale, score,
+            sums, table, scale, score,
         )  # fmt: skip
 
     pool.map(work, range(len(ptr) - 1))

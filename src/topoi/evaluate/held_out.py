@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from topoi._machine.pool import Pool
 from topoi.chain import diagnostics
 from topoi.chain.model import check_whole
-from topoi.corpus import Corpus
 from topoi.evaluate._particles import log_documents
-from topoi.evaluate.topics import corpus_of, one_model
+from topoi.evaluate.topics import known_of, one_model
 
 
 @dataclass(frozen=True)
@@ -30,20 +29,33 @@ class HeldOut:
         return asdict(self)
 
 
-def document_completion(fitted: Any, X: Any, *, n_steps: int = 30, seed: int = 0, n_jobs: int | None = None) -> HeldOut:
+def document_completion(
+    fitted: Any,
+    X: Any,
+    *,
+    n_steps: int = 30,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    covariates: Any = None,
+    topic_labels: Any = None,
+) -> HeldOut:
     """How well one half of the tokens of every document foretells the other half.
 
     θ is found from one half by `n_steps` steps of EM, φ fixed; the other half has the log-likelihood
     Σ log Σ_k θ_k φ_kw. The halves depend on `seed` and on the number of the document alone, so that models are compared
     on the same ones. Of an odd number of tokens the larger half is scored; so is the only token of a document, with
     θ from the prior. nan if there is no token. (Wallach et al. 2009, §5.1; `chain.diagnostics` has the same for any φ.)
+
+    `covariates` and `topic_labels` are those of X, if the topics of the model depend on some, as `transform` takes
+    them. Without covariates a document is taken as an average one; without labels it may have all topics.
     """
     model = one_model(fitted, "likelihood of a document")
-    corpus = corpus_of(fitted, X)
+    corpus = known_of(fitted, X, covariates, topic_labels)
     check_whole("seed", seed, 0)
     check_whole("n_steps", n_steps, 0)
     with Pool(n_jobs) as pool:
-        found = diagnostics.completion(model.topic_word(), model.alpha, corpus, n_steps=n_steps, seed=seed, pool=pool)
+        alpha = model.priors.topics.alpha_of(corpus)
+        found = diagnostics.completion(model.topic_word(), alpha, corpus, n_steps=n_steps, seed=seed, pool=pool)
     return HeldOut(-math.log(found.perplexity), found.perplexity, found.n_scored)
 
 
@@ -55,14 +67,18 @@ def left_to_right(
     n_moves: int | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    covariates: Any = None,
+    topic_labels: Any = None,
 ) -> HeldOut:
     """Log-likelihood of all tokens of new documents, by particles that read them from left to right.
 
     p(document | φ, α), with θ integrated out: what document completion stands in for. `log_likelihoods` says how, and
-    gives each document's own. Slow for long documents, unless `n_moves` is given.
+    gives each document's own. Slow for long documents, unless `n_moves` is given. `covariates` and `topic_labels` are
+    those of X, as for `document_completion`.
     """
-    score = log_likelihoods(fitted, X, n_particles=n_particles, n_moves=n_moves, seed=seed, n_jobs=n_jobs)
-    n_tokens = corpus_of(fitted, X).n_tokens
+    corpus = known_of(fitted, X, covariates, topic_labels)
+    score = log_likelihoods(fitted, corpus, n_particles=n_particles, n_moves=n_moves, seed=seed, n_jobs=n_jobs)
+    n_tokens = corpus.n_tokens
     per_token = math.fsum(score) / n_tokens if n_tokens else math.nan
     return HeldOut(per_token, float(np.exp(-per_token)), n_tokens)
 
@@ -75,6 +91,8 @@ def log_likelihoods(
     n_moves: int | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    covariates: Any = None,
+    topic_labels: Any = None,
 ) -> NDArray[np.float64]:
     """log p(words of d | φ, α) of every document d, estimated from left to right; 0 for one without words.
 
@@ -90,14 +108,17 @@ def log_likelihoods(
         (2009), which takes a time quadratic in the length of a document.
     seed : int
         The same seed gives the same bytes, for any `n_jobs`; a document's estimate does not depend on the others.
+    covariates, topic_labels
+        Those of X, as for `document_completion`.
     """
     model = one_model(fitted, "likelihood of a document")
-    corpus: Corpus = corpus_of(fitted, X)
+    corpus = known_of(fitted, X, covariates, topic_labels)
     check_whole("n_particles", n_particles)
     check_whole("seed", seed, 0)
     if n_moves is not None:
         check_whole("n_moves", n_moves, 0)
+    alpha = model.priors.topics.alpha_of(corpus)
     with Pool(n_jobs) as pool:
         return log_documents(
-            model.topic_word(), model.alpha, corpus, n_particles, -1 if n_moves is None else n_moves, seed, pool
+            model.topic_word(), alpha, corpus, n_particles, -1 if n_moves is None else n_moves, seed, pool
         )

@@ -12,12 +12,12 @@ from topoi.chain.model import TopicModel, check_whole
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 from topoi.estimators.fitted import check_fitted
-from topoi.evaluate.chains import chain_diagnostics
+from topoi.evaluate.chains import agreement_of_topics, chain_diagnostics
 from topoi.evaluate.classification import ClassificationScores, classification_scores
 from topoi.evaluate.coherence import c_v, mean_coherence, npmi, u_mass
 from topoi.evaluate.held_out import document_completion, left_to_right
 from topoi.evaluate.regression import RegressionScores, regression_scores
-from topoi.evaluate.topics import corpus_of, diversity, exclusivity, models_of, top_columns, topic_names
+from topoi.evaluate.topics import corpus_of, diversity, exclusivity, known_of, models_of, top_columns, topic_names
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,13 @@ def _has_chains(given: Evaluation) -> str:
     return "a TopicModel keeps no chains; give the estimator" if isinstance(given.fitted, TopicModel) else ""
 
 
+def _several_chains(given: Evaluation) -> str:
+    if isinstance(given.fitted, TopicModel):
+        return _has_chains(given)
+    least = min(len(one.chains_) for one in given.fitted.estimators_)
+    return "" if least > 1 else "there is one chain; topics are compared between several (n_chains)"
+
+
 def _left_to_right(given: Evaluation) -> dict[str, Any]:
     found = left_to_right(given.fitted, given.corpus, seed=given.seed, n_jobs=given.n_jobs)
     return {"left_to_right_log_likelihood": found.log_likelihood, "left_to_right_perplexity": found.perplexity}
@@ -141,7 +148,15 @@ MEASURES: dict[str, Measure] = {
         _predicts,
     ),
     "chains": Measure(lambda given: dict(chain_diagnostics(given.fitted)), _has_chains),
+    "topic_agreement": Measure(lambda given: agreement_of_topics(given.fitted), _several_chains),
 }
+
+
+def _of_topics(estimator: Any, covariates: Any) -> Any:
+    """Covariates, unless predictions alone depend on them."""
+    if isinstance(estimator, TopicModel) or check_fitted(estimator).target_.kind is None:
+        return covariates
+    return covariates if estimator.prevalence_covariates_ else None
 
 
 def evaluate(
@@ -157,6 +172,7 @@ def evaluate(
     seed: int = 0,
     n_jobs: int | None = None,
     covariates: Any = None,
+    topic_labels: Any = None,
 ) -> dict[str, Any]:
     """Measures of a fitted `LDA`, `MedLDAClassifier`, `MedLDARegressor` or `TopicModel` on documents X, best held out.
 
@@ -174,14 +190,15 @@ def evaluate(
     n_words : top words of a topic for coherence and exclusivity. (Diversity takes 25.)
     level : of the intervals of a regressor.
     seed : of the halves of documents, and of particles.
-    covariates : those of X, for predictions, if the fit had some.
+    covariates : those of X, if the fit had some: for predictions, and for the likelihoods where topics depend on them.
+    topic_labels : those of X, if the fit had some, as `transform` takes them.
 
     Returns a flat dict of numbers, the means over topics for what is measured by topic; with predictions also
     `per_label` and `confusion`, or `per_output`, as lists. All of it is fit for JSON, where NaN is allowed.
     """
     check_whole("n_words", n_words)
     check_whole("seed", seed, 0)
-    corpus = corpus_of(estimator, X)
+    corpus = known_of(estimator, X, _of_topics(estimator, covariates), topic_labels)
     counted = corpus if reference is None else corpus_of(estimator, reference)
     given = Evaluation(estimator, corpus, counted, y, documents, n_words, level, seed, n_jobs, covariates)
     everything = [name for name, measure in MEASURES.items() if measure.quick or measures == "all"]

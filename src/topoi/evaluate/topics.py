@@ -48,6 +48,17 @@ def corpus_of(fitted: Any, X: Any) -> Corpus:
     return corpus
 
 
+def known_of(fitted: Any, X: Any, covariates: Any, topic_labels: Any) -> Corpus:
+    """X as a corpus that has with it what is known of the documents, if the topics of the model depend on it."""
+    corpus = corpus_of(fitted, X)
+    for name, given in (("covariates", covariates), ("topic_labels", topic_labels)):
+        if given is not None and isinstance(fitted, TopicModel):
+            raise ParameterError(name, "are those of an estimator; a TopicModel does not know them. Give the estimator")
+    if topic_labels is not None:
+        corpus = fitted.with_topic_labels(corpus, topic_labels)
+    return corpus if covariates is None else fitted.with_prevalence(corpus, covariates)
+
+
 def top_columns(fitted: Any, n_words: int = 10) -> list[list[int]]:
     """Columns of the `n_words` most probable words of every topic, most probable first, in the order of `top_words`.
 

@@ -9,10 +9,22 @@ Colours are those of Okabe and Ito, and maps that people who see few colours can
 
 from __future__ import annotations
 
+from topoi.plot._choice import choice
+from topoi.plot._effects import effects
 from topoi.plot._embedding import compare_embeddings, embedding
 from topoi.plot._predictions import calibration, confusion
 from topoi.plot._topics import topics
 from topoi.plot._traces import traces
 from topoi.plot._weights import weights
 
-__all__ = ["calibration", "compare_embeddings", "confusion", "embedding", "topics", "traces", "weights"]
+__all__ = [
+    "calibration",
+    "choice",
+    "compare_embeddings",
+    "confusion",
+    "effects",
+    "embedding",
+    "topics",
+    "traces",
+    "weights",
+]

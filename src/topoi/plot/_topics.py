@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.chain.factors.base import probabilities
+from topoi.chain.names import topic_labels
 from topoi.errors import ParameterError
 from topoi.evaluate.topics import models_of, top_columns, topic_shares
 from topoi.plot._figure import COLOURS, GREY, SMALL, PlotError, check_axes, grid_shape, name_width, new_figure, short
@@ -46,7 +47,7 @@ def topics(
     rows, columns = grid_shape(len(chosen), panel_size, None if ax is None else check_axes(ax))
     grid = _grid(rows, columns, room, LINE * n_words, ax)
     figure = grid.figure
-    phi = _probabilities(estimator, tops)
+    phi, labels = _probabilities(estimator, tops), topic_labels(models_of(estimator))
     largest = max((phi[k].max(initial=0.0) for k in chosen), default=0.0) or 1.0
     panels = []
     for place, k in enumerate(chosen):
@@ -55,7 +56,7 @@ def topics(
         panel.set_yticks(np.arange(len(phi[k])), names[k], fontsize=SMALL)
         panel.set_ylim(n_words - 0.4, -0.6)  # the most probable on top
         panel.set_xlim(0, largest * 1.02)
-        panel.set_title(f"topic {k}  ·  {shares[k]:.1%}", fontsize=SMALL + 1, loc="left")
+        panel.set_title(f"{short(labels[k], 18)}  ·  {shares[k]:.1%}", fontsize=SMALL + 1, loc="left")
         panel.tick_params(axis="y", length=0)
         # One scale for all: numbers under the last panel of a column are enough.
         panel.tick_params(axis="x", labelsize=SMALL - 1, colors=GREY, labelbottom=place + columns >= len(chosen))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.chain.names import topic_labels
 from topoi.errors import ParameterError
 from topoi.estimators.fitted import check_fitted
 from topoi.evaluate.topics import models_of, top_columns
@@ -87,10 +88,11 @@ def task_names(estimator: Any, label_names: Any = None) -> list[str]:
 
 
 def _topic_names(estimator: Any, order: NDArray[np.int64], n_words: int) -> list[str]:
+    labels = [short(label, 18) for label in topic_labels(models_of(estimator), "{}")]
     if n_words < 1 or len(order) > MANY or models_of(estimator)[0].vocabulary is None:
-        return [str(k) for k in order]
+        return [labels[k] for k in order]
     model, tops = models_of(estimator)[0], top_columns(estimator, n_words)
-    return [f"{' '.join(short(model.word(w), 14) for w in tops[k])}  {k}" for k in order]
+    return [f"{' '.join(short(model.word(w), 14) for w in tops[k])}  {labels[k]}" for k in order]
 
 
 def _own_cells(estimator: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from topoi._machine.pool import Pool
 from topoi.predict.descent import fit_weights
-from topoi.predict.refit import FINAL_PASSES, Aim, ScoreParts, Settings, usual_settings, with_targets
-from topoi.predict.word_features import POWERS, inverse_document_frequency
+from topoi.predict.label_ratios import RATIOS
+from topoi.predict.refit import FINAL_PASSES, NONE, Aim, ScoreParts, Settings, ratios_for, usual_settings, with_targets
+from topoi.predict.word_features import NGRAM_SCALES, POWERS, inverse_document_frequency
 
 #: Documents whose weights are fitted to choose settings, at most. With fewer documents than the last fit has, topics
 #: would be given too much say: words need more documents.
@@ -66,7 +67,9 @@ class Trial:
         """Scores of the unseen documents by weights of every strength, fitted on at most so many of the others."""
         aim, rows = self.aim.of(tasks), self.rows(most)
         idf = inverse_document_frequency(self.parts.bag)
-        table, unseen = self.parts.take(rows).table(idf, settings), self.unseen.table(idf, settings)
+        ratios = ratios_for(self.parts, self.aim) if settings.ratio else NONE
+        table = self.parts.take(rows).table(idf, ratios, settings)
+        unseen = self.unseen.table(idf, ratios, settings)
         step = max(AT_ONCE // len(tasks), 1)
         found: list[Scores] = []
         for first in range(0, len(strengths), step):
@@ -84,6 +87,7 @@ def choose_settings(trials: list[Trial], aim: Aim, n_documents: int, seed: int, 
     setting is chosen after the other, each together with the strength.
     """
     has_words, has_covariates = trials[0].parts.bag.shape[1] > 0, trials[0].parts.covariates.shape[1] > 0
+    has_ngrams = trials[0].parts.n_ngrams > 0
     tasks = aim.telling()
     judge = aim.of(tasks)
     known: dict[Settings, float] = {}
@@ -105,12 +109,14 @@ def choose_settings(trials: list[Trial], aim: Aim, n_documents: int, seed: int, 
         return min(tried, key=known.__getitem__)
 
     few_tasks = len(tasks) * len(STRENGTHS) <= AT_ONCE  # then all strengths cost what one does
-    settings = best([usual_settings(has_words)], STRENGTHS if few_tasks else STRENGTHS[::2])
+    settings = best([usual_settings(has_words, has_ngrams)], STRENGTHS if few_tasks else STRENGTHS[::2])
     settings = best([settings], around(settings.strength))
     for name, values, there in (
         ("power", POWERS, has_words),
+        ("ngrams", NGRAM_SCALES, has_ngrams),
         ("topics", TOPIC_SCALES, has_words),
         ("covariates", COVARIATE_SCALES, has_covariates),
+        ("ratio", RATIOS, has_words and aim.one_sided and aim.targets.shape[1] == 1),
     ):
         if there:
             tried = STRENGTHS if few_tasks else around(settings.strength)

@@ -8,7 +8,7 @@ batch, in any order, on any number of threads. Averages are taken over the secon
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import INFER, seed_stream, uniform
 from topoi._machine.simd import aligned_zeros, draw_topic, new_sums, pad, padded
+from topoi.chain.alpha import AlphaRows
 from topoi.chain.model import TopicModel, check_whole
-from topoi.chain.priors import FixedAlpha
 from topoi.chain.samplers._fixed import move_one, move_two
 from topoi.chain.state import real_of_documents, topic_dtype
 from topoi.corpus import Corpus
@@ -35,7 +35,9 @@ def topics_in_turn(
     """Give each token lo … hi − 1 a first topic, drawn given those before it; `n_d` ends as their counts."""
     n_d[:] = 0
     for i in range(lo, hi):
-        k = max(draw_topic(n_d, words[i], p, uniform(stream), alpha, table, offset, scale), 0)
+        k = draw_topic(n_d, words[i], p, uniform(stream), alpha, table, offset, scale)
+        if k < 0:  # no topic has any weight: the first that the document can have
+            k = np.argmax(alpha > 0)
         z[i] = k
         n_d[k] += 1
 
@@ -53,45 +55,50 @@ def finish(total: Floats, kept: Int, prior: Floats, theta: Floats) -> None:
 
 @kernel
 def infer_documents(
-    words: Ints, doc_ptr: Ints, order: Ints, first: Int, last: Int, keys: Keys, seed: Int, z: Ints, prior: Floats,
-    n_sweeps: Int, theta: Floats, alpha: Floats, table: Floats, offset: float, scale: Floats,
+    words: Ints, doc_ptr: Ints, order: Ints, first: Int, last: Int, keys: Keys, seed: Int, z: Ints, exact: Floats,
+    n_sweeps: Int, theta: Floats, prior: AlphaRows, table: Floats, offset: float, scale: Floats,
 ) -> None:  # fmt: skip
     """Fill theta with the average of (n_dk + α_k)/(n_d + Σα) over the second half of the sweeps, for order[first:last].
 
-    `alpha` is in the type of the table, for the draws; `prior` is α in full, for the shares. Documents go in pairs, of
-    about the same length by `order` (`move_two`); each has a stream of its own and sees nothing of the other.
+    `prior` has α in the type of the table, for the draws; `exact` has its rows in full, for the shares. Documents go in
+    pairs, of about the same length by `order` (`move_two`); each has a stream of its own and sees nothing of the other.
     """
-    common = (alpha, table, offset, scale)
+    common = (table, offset, scale)
     n_a, n_b = np.zeros(table.shape[1], table.dtype), np.zeros(table.shape[1], table.dtype)
-    p_a, p_b = new_sums(alpha), new_sums(alpha)
+    p_a, p_b = new_sums(prior.rows[0]), new_sums(prior.rows[0])
     total_a, total_b = np.zeros(theta.shape[1]), np.zeros(theta.shape[1])
     stream_a, stream_b = np.zeros(3, np.uint64), np.zeros(3, np.uint64)
     for j in range(first, last, 2):
         d = order[j]
+        e = order[j + 1] if j + 1 < last else d
+        alpha_a, alpha_b = prior.rows[prior.row_of[d]], prior.rows[prior.row_of[e]]
+        same = prior.row_of[d] == prior.row_of[e]
         a, a_end = doc_ptr[d], doc_ptr[d + 1]
         b, b_end = a_end, a_end
         seed_stream(stream_a, seed, INFER, 0, keys[d])
-        topics_in_turn(words, a, a_end, z, stream_a, n_a, p_a, *common)
+        topics_in_turn(words, a, a_end, z, stream_a, n_a, p_a, alpha_a, *common)
         if j + 1 < last:
-            e = order[j + 1]
             b, b_end = doc_ptr[e], doc_ptr[e + 1]
             seed_stream(stream_b, seed, INFER, 0, keys[e])
-            topics_in_turn(words, b, b_end, z, stream_b, n_b, p_b, *common)
+            topics_in_turn(words, b, b_end, z, stream_b, n_b, p_b, alpha_b, *common)
         n = min(a_end - a, b_end - b)
         total_a[:] = 0.0
         total_b[:] = 0.0
         for sweep in range(1, n_sweeps + 1):
-            move_two(words, a, b, n, z, stream_a, stream_b, n_a, n_b, p_a, p_b, *common)
-            move_one(words, a + n, a_end, z, stream_a, n_a, p_a, *common)
-            move_one(words, b + n, b_end, z, stream_b, n_b, p_b, *common)
+            if same:
+                move_two(words, a, b, n, z, stream_a, stream_b, n_a, n_b, p_a, p_b, alpha_a, None, *common)
+            else:
+                move_two(words, a, b, n, z, stream_a, stream_b, n_a, n_b, p_a, p_b, alpha_a, alpha_b, *common)
+            move_one(words, a + n, a_end, z, stream_a, n_a, p_a, alpha_a, *common)
+            move_one(words, b + n, b_end, z, stream_b, n_b, p_b, alpha_b, *common)
             if 2 * sweep > n_sweeps:
                 for k in range(theta.shape[1]):
                     total_a[k] += n_a[k]
                     total_b[k] += n_b[k]
         kept = n_sweeps - n_sweeps // 2
-        finish(total_a, kept, prior, theta[d])
+        finish(total_a, kept, exact[prior.row_of[d]], theta[d])
         if j + 1 < last:
-            finish(total_b, kept, prior, theta[order[j + 1]])
+            finish(total_b, kept, exact[prior.row_of[e]], theta[e])
 
 
 METHODS = ("gibbs", "mean_field")
@@ -133,17 +140,9 @@ def infer(
     if corpus.n_words != model.n_words:
         raise CorpusError(f"the documents have {corpus.n_words} words, but the model {model.n_words}.")
     pool = pool or Pool(1)
-    if model.priors.topics.per_document:
-        theta = np.zeros((corpus.n_documents, model.n_topics))
-        for documents, alpha in model.priors.topics.alpha_of(corpus).groups(corpus.n_documents):
-            # An answer does not depend on the other documents: those that have the same α go together.
-            priors = replace(model.priors, topics=FixedAlpha(alpha))
-            theta[documents] = infer(
-                replace(model, priors=priors), corpus.take(documents), n_sweeps, seed, pool, method
-            )
-        return theta
+    alpha = model.priors.topics.alpha_of(corpus)
     if method == "mean_field":
-        shares: NDArray[np.float64] = expected_counts(model, corpus, n_sweeps, pool) + model.alpha
+        shares: NDArray[np.float64] = expected_counts(model, corpus, n_sweeps, pool) + alpha.by_document()
         shares /= shares.sum(1, keepdims=True)
         return shares
     real = real_of_documents(corpus)
@@ -151,7 +150,7 @@ def infer(
     used, words = np.unique(corpus.words, return_inverse=True)
     table = aligned_zeros((len(used), pad(model.n_topics)), real)
     table[:, : model.n_topics] = model.word_rows(used, real)
-    scale, alpha = padded(model.scale, real), padded(model.alpha, real)
+    scale, prior = padded(model.scale, real), alpha.for_kernels(corpus.n_documents, real, table.shape[1])
     words = words.astype(np.int32)
     words.flags.writeable = False  # as a corpus's own words, for which the kernels are compiled
     z = np.zeros(corpus.n_tokens, topic_dtype(model.n_topics))
@@ -163,8 +162,8 @@ def infer(
 
     def work(block: int) -> None:
         infer_documents(
-            words, corpus.doc_ptr, order, ptr[block], ptr[block + 1], keys, np.uint64(seed), z, model.alpha, n_sweeps,
-            theta, alpha, table, model.beta, scale,
+            words, corpus.doc_ptr, order, ptr[block], ptr[block + 1], keys, np.uint64(seed), z, alpha.rows, n_sweeps,
+            theta, prior, table, model.beta, scale,
         )  # fmt: skip
 
     pool.map(work, range(len(ptr) - 1))

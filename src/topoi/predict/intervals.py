@@ -154,4 +154,4 @@ def _without(run: Run, corpus: Corpus, documents: NDArray[np.int64]) -> TopicMod
     words = np.concatenate([corpus.document(d) for d in documents])
     own = sparse.coo_array((np.ones(len(words), counts.dtype), (words, run.topics(documents))), shape=counts.shape)
     rest = sparse.csr_array(counts - own.tocsr())
-    return TopicModel(rest, rest, 1, run.state.priors.given(None))
+    return TopicModel(rest, rest, 1, run.model.priors)

@@ -19,6 +19,7 @@ from topoi._machine.arrays import Float, Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros, pad, padded
+from topoi.chain.alpha import AlphaRows
 from topoi.chain.loop import Run
 from topoi.chain.state import real_of_documents
 from topoi.corpus import Corpus
@@ -27,7 +28,7 @@ from topoi.predict.mean_field import SETTLED, settle_documents
 
 @kernel
 def settle_without_own(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, alpha: Floats, counts: Floats, n_k: Floats,
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, prior: AlphaRows, counts: Floats, n_k: Floats,
     beta: Float, v_beta: Float, n_sweeps: Int, settled: Float, out: Floats,
 ) -> None:  # fmt: skip
     """Fill out[first:last] with expected topic counts; z has the topics of the tokens of documents first … last − 1.
@@ -60,12 +61,13 @@ def settle_without_own(
             for k in range(width):
                 table[j, k] = (table[j, k] + beta) / (scale[k] + v_beta)
         ptr[1] = m + 1
-        settle_documents(ptr, rows, times, 0, 1, alpha, table, n_sweeps, settled, out[d : d + 1])
+        own = AlphaRows(prior.rows, prior.row_of[d : d + 1], prior.start, prior.topics)
+        settle_documents(ptr, rows, times, 0, 1, own, table, n_sweeps, settled, out[d : d + 1])
 
 
 def label_free_shares(run: Run, corpus: Corpus, n_sweeps: int, pool: Pool) -> NDArray[np.float32]:
     """Topic shares θ (D, K) of the documents that `run` has learned from, each as if it were new."""
-    real, priors = real_of_documents(corpus), run.state.priors.given(None)
+    real, priors = real_of_documents(corpus), run.model.priors
     n_words, n_topics = run.counts.shape
     counts = aligned_zeros((n_words, pad(n_topics)), real)
     counts[:, :n_topics] = run.counts.toarray()
@@ -73,7 +75,8 @@ def label_free_shares(run: Run, corpus: Corpus, n_sweeps: int, pool: Pool) -> ND
     n_k[n_topics:] = 1
     beta, blocks = real(priors.words.beta), corpus.block_ptr
     shares = np.zeros((corpus.n_documents, n_topics), np.float32)
-    groups = priors.topics.alpha_of(corpus).groups(corpus.n_documents) if priors.topics.per_document else None
+    alpha = priors.topics.alpha_of(corpus)
+    prior, by_document = alpha.for_kernels(corpus.n_documents, real, counts.shape[1]), alpha.by_document()
 
     def work(block: int) -> None:
         first, last = int(blocks[block]), int(blocks[block + 1])
@@ -81,18 +84,9 @@ def label_free_shares(run: Run, corpus: Corpus, n_sweeps: int, pool: Pool) -> ND
         given = (n_k, beta, real(n_words * priors.words.beta), n_sweeps, real(SETTLED))
         expected = np.zeros((last - first, n_topics))
         ptr, words = corpus.doc_ptr[first : last + 1], corpus.words
-        if groups is None:
-            settle_without_own(
-                words, ptr, 0, last - first, z, padded(priors.topics.alpha, real), counts, *given, expected
-            )
-            expected += priors.topics.alpha
-        else:
-            for documents, alpha in groups:
-                for d in documents[(documents >= first) & (documents < last)] - first:
-                    own = slice(ptr[d] - ptr[0], ptr[d + 1] - ptr[0])
-                    one = (ptr[d : d + 2], 0, 1, z[own], padded(alpha, real), counts, *given, expected[d : d + 1])
-                    settle_without_own(words, *one)
-                    expected[d] += alpha
+        own = AlphaRows(prior.rows, prior.row_of[first:last], prior.start, prior.topics)
+        settle_without_own(words, ptr, 0, last - first, z, own, counts, *given, expected)
+        expected += by_document if alpha.row_of is None else by_document[first:last]
         shares[first:last] = expected / expected.sum(1, keepdims=True)
 
     pool.map(work, range(len(blocks) - 1))

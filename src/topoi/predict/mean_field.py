@@ -17,7 +17,8 @@ from scipy import sparse
 from topoi._machine.arrays import Float, Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
-from topoi._machine.simd import LANES, aligned_zeros, pad, padded
+from topoi._machine.simd import LANES, aligned_zeros, pad
+from topoi.chain.alpha import AlphaRows
 from topoi.chain.model import TopicModel
 from topoi.chain.state import real_of_documents
 from topoi.corpus import Corpus
@@ -42,7 +43,7 @@ def normalise(weight: Floats, lanes: Floats) -> None:
 
 @kernel
 def settle_documents(
-    ptr: Ints, rows: Ints, times: Floats, first: Int, last: Int, alpha: Floats, table: Floats, n_sweeps: Int,
+    ptr: Ints, rows: Ints, times: Floats, first: Int, last: Int, prior: AlphaRows, table: Floats, n_sweeps: Int,
     settled: Float, counts: Floats,
 ) -> None:  # fmt: skip
     """Fill counts[first:last] with the expected topic counts of the documents, whose words are rows of the table φ."""
@@ -55,6 +56,7 @@ def settle_documents(
     zero, one = table.dtype.type(0), table.dtype.type(1)
     for d in range(first, last):
         lo, m = ptr[d], ptr[d + 1] - ptr[d]
+        alpha = prior.rows[prior.row_of[d]]
         n[:] = 0
         length = zero
         for j in range(m):
@@ -94,12 +96,13 @@ def expected_counts(model: TopicModel, corpus: Corpus, n_sweeps: int, pool: Pool
     bag = sparse.csr_array((np.ones(corpus.n_tokens, real), words.astype(np.int32), corpus.doc_ptr.copy()), shape=shape)
     bag.sum_duplicates()
     counts = np.zeros((corpus.n_documents, model.n_topics))
-    ptr, alpha = corpus.block_ptr, padded(model.alpha, real)
+    ptr, alpha = corpus.block_ptr, model.priors.topics.alpha_of(corpus)
+    prior = alpha.for_kernels(corpus.n_documents, real, table.shape[1])
     start, rows = bag.indptr.astype(np.int64), bag.indices.astype(np.int32)
 
     def work(block: int) -> None:
         settle_documents(
-            start, rows, bag.data, ptr[block], ptr[block + 1], alpha, table, n_sweeps, real(SETTLED), counts
+            start, rows, bag.data, ptr[block], ptr[block + 1], prior, table, n_sweeps, real(SETTLED), counts
         )
 
     pool.map(work, range(len(ptr) - 1))

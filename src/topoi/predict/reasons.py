@@ -15,11 +15,10 @@ from scipy import sparse
 
 from topoi._machine.pool import Pool
 from topoi.chain.model import TopicModel
-from topoi.corpus import Corpus
+from topoi.corpus import Corpus, Ngrams
 from topoi.predict.fold_in import FoldIn
 from topoi.predict.refit import Head, ScoreParts
 from topoi.predict.scores import Chain, mean_shares
-from topoi.predict.word_features import tf_idf
 
 #: The parts of a score, in the order in which they are shown.
 PARTS = ("base", "topics", "words", "covariates")
@@ -31,7 +30,8 @@ class Reason:
 
     `parts` add up to the score: "topics", "words" (by themselves), "covariates", and "base", the score of a document of
     which nothing is known. `topics` and `words` divide the part of the topics in two ways: by topics, and by the words
-    that are in them. `own_words` divide the part of the words by themselves, `covariates` that of the covariates.
+    that are in them. `own_words` divide the part of the words by themselves, n-grams among them, `covariates` that of
+    the covariates.
     """
 
     label: Any
@@ -134,9 +134,15 @@ class Shown:
 def head_reasons(
     head: Head, slope: NDArray[Any], base: NDArray[Any], labels: list[Any], corpus: Corpus, parts: ScoreParts,
     thetas: list[NDArray[Any]], shown: list[Shown], beside: Beside | None, n_topics: int, n_words: int,
+    ngrams: Ngrams | None = None,
 ) -> list[list[Reason]]:  # fmt: skip
     """For every document and label, why it scores slope · f + base as the head has it."""
-    own = tf_idf(parts.bag, head.idf, head.settings.power) if head.words.size else parts.bag
+    own = head.words_of(parts) if head.words.size else parts.bag
+    name = shown[0].model.word
+
+    def own_name(column: int) -> str:
+        return name(column) if ngrams is None or column < corpus.n_words else str(ngrams.names[column - corpus.n_words])
+
     top = [one.model.top_words(6) for one in shown]
     columns = [slice(one.column, one.column + one.model.n_topics) for one in shown]
     visible = np.zeros(parts.roots.shape[1], bool)
@@ -167,14 +173,13 @@ def head_reasons(
                 "words": float(by_themselves.sum()),
                 "covariates": float(of_covariates.sum()),
             }
-            name = shown[0].model.word
             document.append(
                 Reason(
                     label,
                     sum(total.values()),
                     listed[:n_topics],
                     [(name(words[j]), float(of_words[j])) for j in strongest(of_words, n_words)],
-                    [(name(own_words[j]), float(by_themselves[j])) for j in strongest(by_themselves, n_words)],
+                    [(own_name(int(own_words[j])), float(by_themselves[j])) for j in strongest(by_themselves, n_words)],
                     _of_covariates(beside, of_covariates, n_words),
                     total,
                 )

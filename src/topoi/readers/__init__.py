@@ -9,5 +9,6 @@ from __future__ import annotations
 from topoi.readers._dataset import Dataset
 from topoi.readers._formats import FORMATS, Format, format_of
 from topoi.readers._read import read_documents
+from topoi.readers._seeds import read_seeds
 
-__all__ = ["FORMATS", "Dataset", "Format", "format_of", "read_documents"]
+__all__ = ["FORMATS", "Dataset", "Format", "format_of", "read_documents", "read_seeds"]

@@ -19,6 +19,8 @@ from topoi.errors import ParameterError
 
 #: What a column may be said to be; None is found out.
 KINDS = ("number", "category", None)
+#: What a column of names of topics is, which is read beside covariates.
+TOPIC_LABELS = "topic labels"
 MISSING = (
     "has no value; fill it in, give what is missing a name of its own, or leave such documents out: on_error='skip'."
 )

@@ -20,8 +20,9 @@ class Dataset:
 
     `labels` is None, an array of one label per document (None where it is not known), a list of lists of labels (or
     None), or a float array of numbers to predict (NaN where not known). `ids` is None or an array. `covariates` is None
-    or has an array for each column by name, of numbers or texts, as `fit` of the estimators takes it. `n_skipped`
-    documents were broken and left out; `skipped` has the messages of the first few.
+    or has an array for each column by name, of numbers or texts, as `fit` of the estimators takes it; `topic_labels` is
+    None or has a list of names for each document, None where they are not known, for `fit` too. `n_skipped` documents
+    were broken and left out; `skipped` has the messages of the first few.
     """
 
     corpus: Corpus
@@ -32,6 +33,7 @@ class Dataset:
     kept_texts: list[str] = field(default_factory=list, repr=False)
     _reread: Callable[[], Iterable[str]] | None = field(default=None, repr=False)
     covariates: dict[str, NDArray[Any]] | None = None
+    topic_labels: list[list[str] | None] | None = None
 
     def __len__(self) -> int:
         return self.corpus.n_documents
@@ -87,9 +89,10 @@ class Dataset:
         ids = None if self.ids is None else self.ids[wanted]
         reread = None if self._reread is None and not self.kept_texts else lambda: self.texts(wanted.tolist())
         covariates = self.covariates and {name: values[wanted] for name, values in self.covariates.items()}
+        names = self.topic_labels and [self.topic_labels[row] for row in wanted.tolist()]
         return replace(
             self, corpus=self.corpus.take(wanted), labels=labels, ids=ids, kept_texts=[], _reread=reread,
-            covariates=covariates,
+            covariates=covariates, topic_labels=names,
         )  # fmt: skip
 
     def texts(self, rows: Iterable[int]) -> list[str]:

@@ -70,6 +70,22 @@ class LabelColumn:
         return labels
 
 
+class TopicLabelColumn(LabelColumn):
+    """Names of the topics that a document may have, as lists of texts; None where a field is empty: not known."""
+
+    def add(self, value: Any) -> None:
+        """Those of the next document: one, a list of them, or None."""
+        super().add(None if isinstance(value, str) and not value.strip() else value)
+
+    def finish(self) -> list[list[Any] | None]:
+        """A list for each document, or None."""
+        return [None if own is None else [str(name).strip() for name in _as_list(own)] for own in super().finish()]
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
 class NumberColumn:
     """One number per document, NaN where it is not known."""
 

@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus import Corpus
+from topoi.corpus import Corpus, Ngrams
 from topoi.corpus.checks import read_vocabulary
+from topoi.corpus.ngrams import KnownNgrams, NewNgrams, known_by, new_counter
 from topoi.errors import CorpusError, FileError, ParameterError
 from topoi.readers._counts import CountTokens, beside, check_unused, column_names, fit_vocabulary, read_vocabulary_file
-from topoi.readers._covariates import CovariateColumn, read_wanted
+from topoi.readers._covariates import TOPIC_LABELS, CovariateColumn, read_wanted
 from topoi.readers._dataset import Dataset
 from topoi.readers._faults import Faults, fault
 from topoi.readers._formats import Format, check_columns, choose_format
-from topoi.readers._labels import LabelColumn, NumberColumn, one_kind
+from topoi.readers._labels import LabelColumn, NumberColumn, TopicLabelColumn, one_kind
 from topoi.readers._limits import Limits
 from topoi.readers._memory import Memory
 from topoi.readers._request import Documents, Request
@@ -38,6 +39,7 @@ def read_documents(
     id: str | None = None,
     target: str | bool | None = None,
     covariates: Sequence[str] | Mapping[str, str | None] | None = None,
+    topic_labels: str | None = None,
     label_separator: str | None = None,
     encoding: str = "utf-8",
     on_error: str = "raise",
@@ -50,6 +52,8 @@ def read_documents(
     min_df: float = 1,
     max_df: float = 1.0,
     max_features: int | None = None,
+    ngrams: int | Ngrams | None = None,
+    like: Any = None,
     delimiter: str | None = None,
     quotes: bool = True,
     header: bool = True,
@@ -74,6 +78,9 @@ def read_documents(
         Columns with what else is known of the documents, as `["price", "brand"]`, for `Dataset.covariates`. A column is
         of numbers if every value of it is one, else of categories. A mapping says what they are, for new documents that
         must be as those before: `{"price": "number", "brand": "category"}`.
+    topic_labels
+        The column with names of topics that a document may have, for `Dataset.topic_labels`: one, several divided by
+        `label_separator`, or a list (JSON lines, Parquet). An empty field says that they are not known.
     label_separator
         What divides the labels of a document, as in `"red;green"`; each document then has a list of labels.
     encoding
@@ -87,6 +94,11 @@ def read_documents(
         The words of the columns of a file of counts (UCI, SVMlight, npz), if they are not in a file beside it.
     lowercase, token_pattern, stop_words, min_df, max_df, max_features
         As in scikit-learn's CountVectorizer, with the same result.
+    ngrams
+        2 to count pairs of neighbouring words as well, 3 also triples, for supervised models to predict from; they are
+        then in `corpus.ngrams`. Or those of a corpus or a model, to count the same. Files of counts have none.
+    like
+        A fitted estimator, or a corpus: its vocabulary and n-grams are used.
     tokenized
         The texts are words divided by blanks: they are not cut by the pattern nor made lower case.
     delimiter, quotes, header
@@ -109,6 +121,10 @@ def read_documents(
     """
     wanted = read_wanted(covariates)
     _check(label, target, first_index, label_separator, wanted)
+    if topic_labels is not None:
+        if not isinstance(topic_labels, str) or not topic_labels or topic_labels in wanted:
+            raise ParameterError("topic_labels", f"is {topic_labels!r}; name a column that is no covariate")
+        wanted[topic_labels] = TOPIC_LABELS
     origin = Source(source, encoding)
     faults = Faults(on_error)
     request = Request(
@@ -132,10 +148,15 @@ def read_documents(
     check_columns(chosen, request)
     words = Words(lowercase, token_pattern, stop_words, tokenized)
     limits = Limits(min_df, max_df, max_features)
+    if like is not None:
+        vocabulary, ngrams = known_by(like)
     known = _known_words(vocabulary, max_memory)
+    counter = new_counter(ngrams)
+    if counter is not None and chosen.documents is None:
+        raise ParameterError("ngrams", f"{origin.name} has counts of words, which do not tell n-grams; give texts")
     try:
         if chosen.documents is not None:
-            dataset = _read_texts(chosen.documents, request, words, limits, known, keep_texts)
+            dataset = _read_texts(chosen.documents, request, words, limits, known, keep_texts, counter)
         else:
             dataset = _read_counts(chosen, request, words, limits, known)
     except MemoryError as error:
@@ -150,13 +171,17 @@ def _read_texts(
     limits: Limits,
     vocabulary: NDArray[np.object_] | None,
     keep_texts: int,
+    counter: NewNgrams | KnownNgrams | None,
 ) -> Dataset:
     tokens: TextTokens | None = None
     before = _state(request.source)
     answers = _answers(request)
     ids: list[Any] = []
     kept: list[str] = []
-    beside = {name: CovariateColumn(kind) for name, kind in request.covariates.items()}
+    beside = {
+        name: TopicLabelColumn(request.label_separator) if kind == TOPIC_LABELS else CovariateColumn(kind)
+        for name, kind in request.covariates.items()
+    }
     columns = list(beside.values())
     are_lists, cut, n_documents, n_kept = False, words.cut, 0, 0
     for text, answer, document_id, *covariates in documents(request):
@@ -177,8 +202,12 @@ def _read_texts(
         for column, value in zip(columns, covariates, strict=True):
             column.add(value)
             n_beside += column.n_bytes
+        document, n_characters = (cut(text), len(text)) if isinstance(text, str) else (text, sum(map(len, text)))
+        if counter is not None:
+            counter.add(document if are_lists else [word for word in document if word not in words.letters])
+            n_beside += counter.n_bytes
         tokens.n_kept = n_kept + n_beside + answers.n_bytes
-        tokens.add(*((cut(text), len(text)) if isinstance(text, str) else (text, sum(map(len, text)))))
+        tokens.add(document, n_characters)
         n_documents += 1
     if tokens is None:
         raise _no_documents(request)
@@ -187,11 +216,16 @@ def _read_texts(
         raise fault(
             request.name, f"no word is left of {n_documents} documents: see token_pattern, stop_words and min_df."
         )
+    corpus = Corpus(*tokens.tokens.arrays(), len(names), names, tokens.n_dropped)
+    if counter is not None:
+        corpus = corpus.with_ngrams(*counter.finish(names))
     found = _dataset(
-        request, Corpus(*tokens.tokens.arrays(), len(names), names, tokens.n_dropped), answers, ids, kept,
+        request, corpus, answers, ids, kept,
         partial(_texts, documents, request, before) if request.source.again else None,
     )  # fmt: skip
-    return replace(found, covariates={name: column.finish() for name, column in beside.items()}) if beside else found
+    covariates_found = {name: column.finish() for name, column in beside.items() if isinstance(column, CovariateColumn)}
+    labels = [column.finish() for column in beside.values() if isinstance(column, TopicLabelColumn)]
+    return replace(found, covariates=covariates_found or None, topic_labels=labels[0] if labels else None)
 
 
 def _read_counts(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from topoi.readers._covariates import check_covariate
+from topoi.readers._covariates import TOPIC_LABELS, check_covariate
 from topoi.readers._faults import Faults, fault
 from topoi.readers._labels import check_label, read_target
 from topoi.readers._memory import Memory
@@ -90,7 +90,10 @@ class Request:
     def wrong_covariate(self, values: Sequence[Any]) -> str | None:
         """What is wrong with the covariates of a document, which are in the order asked for; None if nothing is."""
         for (name, kind), value in zip(self.covariates.items(), values, strict=True):
-            if problem := check_covariate(value, kind):
+            if kind == TOPIC_LABELS:
+                if problem := check_label(value):
+                    return f"{name!r}: {problem}"
+            elif problem := check_covariate(value, kind):
                 return f"the covariate {name!r} {problem}"
         return None
 

@@ -29,6 +29,7 @@ class Words:
         tokenized: bool = False,
     ) -> None:
         self.cut: Cut
+        self.letters: frozenset[str] = frozenset()  # that `cut` gives, but are no words
         self.stop_words = _stop_words(stop_words)
         self.ignored = self.stop_words
         pattern = _compiled(token_pattern)
@@ -36,7 +37,8 @@ class Words:
             self.cut = str.split
         elif token_pattern == TOKEN_PATTERN:
             self.cut = _quick(pattern.findall, lowercase)
-            self.ignored = self.stop_words | set(_LETTERS)  # `_quick` gives single letters too
+            self.letters = frozenset(_LETTERS)  # `_quick` gives single letters too
+            self.ignored = self.stop_words | self.letters
         elif lowercase:
             self.cut = lambda text: pattern.findall(text.lower())
         else:

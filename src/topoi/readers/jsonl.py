@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from topoi._disk import strict_json
+from topoi.readers._covariates import TOPIC_LABELS
 from topoi.readers._faults import fault
 from topoi.readers._request import TEXT_COLUMNS, Documents, Request, listed, short
 
@@ -14,6 +15,7 @@ def documents(request: Request) -> Documents:
     faults, name, parse = request.faults, request.name, strict_json.parse
     text_key, answer_key, id_key = request.text, request.answer, request.id
     covariate_keys = list(request.covariates)
+    needed_keys = [key for key, kind in request.covariates.items() if kind != TOPIC_LABELS]  # others may be unknown
     answer_seen = id_seen = False
     keys: list[str] = []
     answer = number_id = None
@@ -59,7 +61,7 @@ def documents(request: Request) -> Documents:
         keys = keys or list(record)
         if covariate_keys:
             covariates = [record.get(key) for key in covariate_keys]
-            problem = _lacking(covariate_keys, record) or request.wrong_covariate(covariates)
+            problem = _lacking(needed_keys, record) or request.wrong_covariate(covariates)
             if problem:
                 faults.document(name, problem, line=number)
                 continue

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from topoi.errors import FileError
+from topoi.readers._covariates import TOPIC_LABELS
 from topoi.readers._faults import fault
 from topoi.readers._parquet_pages import DELTA_BYTE_ARRAY, pages
 from topoi.readers._request import Columns, Documents, Request
@@ -201,7 +202,10 @@ def _check_types(request: Request, columns: Columns, schema: Any, pyarrow: Any) 
     check(columns.text, "text must be string, or a list of strings.", is_text)
     check(columns.id, "ids must be strings or integers.", is_id)
     for name in columns.covariates:
-        check(name, "covariates must be numbers, strings or booleans.", is_covariate)
+        if request.covariates[name] == TOPIC_LABELS:
+            check(name, "topic labels must be strings, integers or lists of them.", is_label)
+        else:
+            check(name, "covariates must be numbers, strings or booleans.", is_covariate)
     if request.numeric:
         check(columns.answer, "a target must be a number.", is_target)
     else:

@@ -24,9 +24,10 @@ def relevance(phi: NDArray[np.float64], p: NDArray[np.float64], lam: float) -> N
 def shown_topics(models: list[TopicModel], words: WordTable) -> list[dict[str, Any]]:
     """All topics, those of several models side by side.
 
-    Of each, `words` are the union of the `N_SHOWN` most relevant at every step of the slider, so that what is shown is
-    what the whole vocabulary would show; `counts` are their tokens in the topic, summed over the samples, and `overall`
-    their tokens in all topics of the model. `share` is of the tokens of its model.
+    Of each, `name` is its own, "" if it has none; `words` are the union of the `N_SHOWN` most relevant at every step of
+    the slider, so that what is shown is what the whole vocabulary would show; `counts` are their tokens in the topic,
+    summed over the samples, and `overall` their tokens in all topics of the model. `share` is of its
+    model.
     """
     out: list[dict[str, Any]] = []
     for number, model in enumerate(models):
@@ -43,6 +44,7 @@ def shown_topics(models: list[TopicModel], words: WordTable) -> list[dict[str, A
             out.append(
                 {
                     "model": number,
+                    "name": model.topic_names[k] if model.topic_names else "",
                     "share": n_k[k] / n_all,
                     "tokens": n_k[k],
                     "words": [words.add(model, w) for w in found[kept].tolist()],

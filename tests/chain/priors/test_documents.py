@@ -10,15 +10,13 @@ import pytest
 from scipy.special import gammaln
 
 from support.corpora import random_counts
-from topoi import LDA, Corpus, ParameterError
+from topoi import LDA, Corpus, MedLDAClassifier, ParameterError
 from topoi._machine.pool import Pool
-from topoi._machine.simd import padded
 from topoi.chain.counts.theta import add_shares
 from topoi.chain.diagnostics import topic_logs
-from topoi.chain.plan import Plan, check_priors
+from topoi.chain.plan import Plan, check_priors, make_plan
 from topoi.chain.priors import TOPIC_PRIORS, DocumentAlpha, FixedAlpha, FixedBeta, Priors, TopicPrior
 from topoi.chain.samplers import SAMPLERS
-from topoi.chain.samplers.partial import Partial
 from topoi.chain.state import document_counts, new_state
 from topoi.predict.fold_in import FoldIn, infer
 from topoi.predict.scores import mean_shares
@@ -28,6 +26,7 @@ LENGTHS = X.sum(1)
 #: Short documents have the first two topics only, long ones the last three.
 ROWS = np.array([[0.3, 0.7, 0.0, 0.0], [0.0, 0.2, 0.5, 0.1]])
 LONG = 12
+OWN_ALPHA = [name for name in sorted(SAMPLERS) if SAMPLERS[name].alpha_per_document]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,25 +45,10 @@ class ByLength(TopicPrior):
         return DocumentAlpha(ROWS, (corpus.doc_lengths >= LONG).astype(np.int64))
 
 
-class Rowwise(Partial):
-    """`partial`, one run of documents with the same α after the other."""
-
-    name = "rowwise"
-    alpha_per_document = True
-
-    def block(self, first, last, stream):
-        answers = []
-        for begin, end, row in self.state.priors.topics.alpha_of(self.state.corpus).runs(first, last):
-            self.alpha = padded(row, self.state.real)
-            answers.append(super().block(begin, end, stream))
-        return answers
-
-
 @pytest.fixture
 def known(monkeypatch):
-    """Both in their registries, and several blocks of documents and of words."""
+    """The prior in its registry, and several blocks of documents and of words."""
     monkeypatch.setitem(TOPIC_PRIORS, ByLength.name, ByLength)
-    monkeypatch.setitem(SAMPLERS, Rowwise.name, Rowwise)
     monkeypatch.setattr(Corpus, "_block_size", property(lambda corpus: 40))
 
 
@@ -78,17 +62,19 @@ def state(known):
 ALPHA = ROWS[(LENGTHS >= LONG).astype(int)]
 
 
-@pytest.mark.parametrize("row_of", [[0, 0, 1, 1, 0], [0, 1, 0, 1, 0], [1] * 5, None])
-@pytest.mark.parametrize(("first", "last"), [(0, 5), (1, 4), (2, 3), (2, 2)])
-def test_runs(row_of, first, last):
-    """They are in order, without gaps, and documents of one have the same α."""
-    alpha = DocumentAlpha(ROWS, None if row_of is None else np.array(row_of))
-    found = [(d, row) for begin, end, row in alpha.runs(first, last) for d in range(begin, end)]
-    assert [d for d, _ in found] == list(range(first, last))
-    for d, row in found:
-        np.testing.assert_array_equal(row, ROWS[0 if row_of is None else row_of[d]])
-    pieces = list(alpha.runs(first, last))
-    assert len(pieces) <= 1 + sum(a != b for a, b in pairwise((row_of or [0] * 5)[first:last]))
+@pytest.mark.parametrize("row_of", [[0, 0, 1, 1, 2], [2] * 5, None])
+@pytest.mark.parametrize("width", [None, 16, 32])
+def test_for_kernels(row_of, width):
+    """Rows are padded; of those that few topics are allowed in, these are listed."""
+    rows = np.array([*ROWS, [0.0, 0.0, 0.0, 0.4]])
+    found = DocumentAlpha(rows, None if row_of is None else np.array(row_of)).for_kernels(5, np.float32, width)
+    np.testing.assert_array_equal(found.rows[:, :4], rows.astype(np.float32))
+    assert found.rows.shape == (3, width or 4)
+    assert not found.rows[:, 4:].any()
+    np.testing.assert_array_equal(found.row_of, row_of or [0] * 5)
+    lists = [found.topics[first:last].tolist() for first, last in pairwise(found.start)]
+    few = {None: [[], [], []], 16: [[0, 1], [], [3]], 32: [[0, 1], [1, 2, 3], [3]]}
+    assert lists == few[width]
 
 
 def test_first_topics_are_allowed_ones(state):
@@ -114,7 +100,7 @@ def test_shares(state):
 
 
 def fitted(**more):
-    settings = {"n_sweeps": 6, "n_samples": 2, "random_state": 0, "sampler": "rowwise", "doc_topic_prior": "length"}
+    settings = {"n_sweeps": 6, "n_samples": 2, "random_state": 0, "doc_topic_prior": "length"}
     return LDA(4, **settings | more)
 
 
@@ -136,19 +122,38 @@ def test_new_documents(known, method):
     np.testing.assert_allclose(shares[some].sum(1), 1.0, rtol=1e-6)
 
 
-def test_a_fit_in_memory_and_in_blocks(known):
+@pytest.mark.parametrize("sampler", [name for name in OWN_ALPHA if SAMPLERS[name].factor_class.fixed])
+def test_a_fit_in_memory_and_in_blocks(known, sampler):
     found = []
     for engine in (None, "blocks"):
-        model = fitted(engine=engine).fit(X)
+        model = fitted(engine=engine, sampler=sampler).fit(X)
         assert (model.doc_topic_[ALPHA == 0] == 0).all()
         found.append([array.tobytes() for array in (model.doc_topic_, model.log_joint_, model.components_)])
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("sampler", ["auto", *sorted(SAMPLERS)])
+@pytest.mark.parametrize("sampler", ["auto", *OWN_ALPHA])
+def test_a_fit_with_responses(known, sampler):
+    if sampler != "auto" and not SAMPLERS[sampler].tilts:
+        pytest.skip("LDA alone")
+    given = {"n_sweeps": 6, "n_samples": 2, "random_state": 0, "sampler": sampler, "doc_topic_prior": "length"}
+    model = MedLDAClassifier(4, **given).fit(X, np.arange(len(X)) % 2)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("supervised", [False, True])
+@pytest.mark.parametrize("n_topics", [4, 2000])
+@pytest.mark.parametrize("repeated", [1, 500])
+def test_auto_means_samplers_that_can(n_topics, supervised, repeated):
+    """For corpora small and large for their vocabulary, and few and many topics."""
+    corpus = Corpus.from_counts(X * repeated)
+    plan = make_plan("auto", corpus, n_topics, supervised)
+    check_priors(plan, Priors(ByLength(ROWS.mean(0)), FixedBeta(0.1)))
+
+
+@pytest.mark.parametrize("sampler", [name for name in sorted(SAMPLERS) if name not in OWN_ALPHA])
 def test_samplers_that_use_one_alpha_are_refused(known, sampler):
-    assert not any(kind.alpha_per_document for name, kind in SAMPLERS.items() if name != Rowwise.name)
-    message = r"uses the same α for all documents, but the prior 'by length' .*; samplers that can use it: rowwise"
+    message = r"uses the same α for all documents, but the prior 'by length' .*; samplers that can use it: collapsed, "
     with pytest.raises(ParameterError, match=message) as caught:
         fitted(sampler=sampler).fit(X)
     assert caught.value.parameter == "sampler"
@@ -156,7 +161,7 @@ def test_samplers_that_use_one_alpha_are_refused(known, sampler):
 
 def test_the_first_of_two_samplers_is_checked_too(known):
     priors = Priors(ByLength(ROWS.mean(0)), FixedBeta(0.1))
-    check_priors(Plan("rowwise", "rowwise"), priors)
-    for plan in (Plan("rowwise", "partial"), Plan("partial", "rowwise")):
-        with pytest.raises(ParameterError, match="'partial' uses the same α"):
+    check_priors(Plan("delayed", "partial"), priors)
+    for plan in (Plan("light", "partial"), Plan("partial", "light")):
+        with pytest.raises(ParameterError, match="'light' uses the same α"):
             check_priors(plan, priors)

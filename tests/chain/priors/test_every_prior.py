@@ -26,12 +26,25 @@ from topoi.chain.priors import (
     resolve_priors,
 )
 from topoi.chain.priors.positive import PriorError
+from topoi.chain.priors.seeds import find_seeds
 from topoi.chain.state import new_state
+from topoi.estimators.terms import learn_terms
+from topoi.estimators.topics_of_labels import learn_topic_labels
 
 X = random_counts(24, 15, 12, seed=4)
 CORPUS = Corpus.from_counts(X)
+#: What else a fit of so many documents is given, for priors that go by that and not by a value.
+BESIDE = {
+    "allowed": lambda n: {"topic_labels": [[["a"], ["b"], ["a", "b"], [], None][d % 5] for d in range(n)]},
+    "prevalence": lambda n: {"covariates": {"party": np.arange(n) % 3 // 2, "year": np.arange(n) % 7}},
+}
+#: What asks for these in supervised models, where covariates may be for scores alone.
+ASKS_TOO = {"prevalence": {"prevalence": "~ party + year"}}
 #: (axis, name) of every prior.
 EVERY = [("topics", name) for name in TOPIC_PRIORS] + [("words", name) for name in WORD_PRIORS]
+#: Those that have seeds beside.
+SEEDED = [("words", name, "seeded") for name in WORD_PRIORS]
+SEEDS = {"one": [2, 5, 7], "two": [5, 1]}
 
 
 @pytest.fixture(autouse=True)
@@ -45,24 +58,40 @@ def test_several_parts():
     assert min(layout.n_groups, layout.n_shards) >= 2
 
 
-@pytest.fixture(params=EVERY, ids=lambda which: " ".join(which))
+@pytest.fixture(params=EVERY + SEEDED, ids=lambda which: " ".join(which))
 def which(request, monkeypatch):
     """A prior: its axis, its class, and the parameters that ask for it."""
-    axis, name = request.param
+    axis, name, *seeded = request.param
     kind = (TOPIC_PRIORS if axis == "topics" else WORD_PRIORS)[name]
     if kind.every:  # so that a short fit has several updates
         monkeypatch.setattr(kind, "every", min(kind.every, 2))
-    return SimpleNamespace(axis=axis, kind=kind, asks={kind.parameter: kind.word or 0.3})
+    beside = BESIDE.get(name, lambda n: {}) if axis == "topics" else lambda n: {}
+    asks = {kind.parameter: kind.word or 0.3} | ({"seeds": SEEDS} if seeded else {})
+    return SimpleNamespace(
+        axis=axis, kind=kind, asks=asks, asks_too=ASKS_TOO.get(name, {}), beside=lambda X: beside(len(X))
+    )
 
 
-def priors_of(which, corpus=CORPUS, n_topics=3):
+def corpus_of(which):
+    """The documents, and what the prior asks of them."""
+    given = which.beside(X)
+    if "topic_labels" in given:
+        return learn_topic_labels(given["topic_labels"], 1, 3, CORPUS)[1]
+    if "covariates" in given:
+        return CORPUS.with_about(prevalence=learn_terms(None, given["covariates"], len(X))[1])
+    return CORPUS
+
+
+def priors_of(which, n_topics=3):
+    corpus = corpus_of(which)
     asks = {"doc_topic_prior": None, "topic_word_prior": None} | which.asks
-    return resolve_priors(asks["doc_topic_prior"], asks["topic_word_prior"], n_topics, corpus)
+    seeds = find_seeds(asks.get("seeds"), 1.0, corpus)
+    return resolve_priors(asks["doc_topic_prior"], asks["topic_word_prior"], n_topics, corpus, seeds)
 
 
 def updated(which, sweep=4, n_jobs=1):
     """The priors after an update from topics that are drawn at random."""
-    state = new_state(CORPUS, priors_of(which), 1)
+    state = new_state(corpus_of(which), priors_of(which), 1)
     state.sweep = sweep
     with Pool(n_jobs) as pool:
         Local(state, pool).update_priors()
@@ -91,7 +120,7 @@ def test_what_a_user_gives_asks_for_it(which):
 def test_it_is_made_of_what_is_stored(which):
     """Pseudo-counts apart, which the counts of a model contain."""
     prior = getattr(updated(which), which.axis)
-    fields = {field.name for field in dataclasses.fields(prior)} - {"pseudo_counts"}
+    fields = {field.name for field in dataclasses.fields(prior)} - {"pseudo_counts", "seeds"}
     assert fields == set(prior.stored)
     for name, field in prior.stored.items():
         assert field.holds(getattr(prior, name))
@@ -123,7 +152,7 @@ def test_an_update_makes_another_prior(which):
     """Chains may begin with the same object."""
     first = priors_of(which)
     before = bytes_of(first)
-    state = new_state(CORPUS, first, 1)
+    state = new_state(corpus_of(which), first, 1)
     state.sweep = 4
     Local(state, Pool(1)).update_priors()
     assert bytes_of(first) == before
@@ -135,7 +164,7 @@ def test_updates_follow_from_seed_and_sweep(which):
 
 
 def test_a_fit_is_updated(which):
-    fitted = estimator(which).fit(X).model_.priors
+    fitted = estimator(which).fit(X, **which.beside(X)).model_.priors
     assert (bytes_of(fitted) != bytes_of(priors_of(which))) == (which.kind.every > 0)
     assert np.isfinite(getattr(fitted, which.axis).log_density())
 
@@ -144,34 +173,46 @@ def test_in_blocks(which):
     """Topics in files: the same bytes, from a fit and from one that goes on."""
     found = []
     for engine in (None, "blocks"):
-        model = estimator(which, engine=engine).fit(X[:16])
+        model = estimator(which, engine=engine).fit(X[:16], **which.beside(X[:16]))
         first = said(model)
-        found.append((first, said(model.partial_fit(X[16:]))))
+        found.append((first, said(model.partial_fit(X[16:], **which.beside(X[16:])))))
     assert found[0] == found[1]
 
 
 def test_saved_and_loaded(which, tmp_path):
-    model = estimator(which).fit(X)
+    model = estimator(which).fit(X, **which.beside(X))
     model.save(tmp_path / "model")
     loaded = topoi.load(tmp_path / "model")
     assert type(getattr(loaded.model_.priors, which.axis)) is which.kind
     assert said(loaded) == said(model)
-    assert said(loaded.partial_fit(X[:9])) == said(model.partial_fit(X[:9]))
+    assert said(loaded.partial_fit(X[:9], **which.beside(X[:9]))) == said(
+        model.partial_fit(X[:9], **which.beside(X[:9]))
+    )
 
 
 @pytest.mark.parametrize("engine", [None, "blocks"])
 def test_killed_and_resumed(which, engine, tmp_path):
-    whole = estimator(which, engine=engine).fit(X)
+    whole = estimator(which, engine=engine).fit(X, **which.beside(X))
     for stop in (3, 5):
         stopped = estimator(which, engine=engine, callbacks=[lambda progress, stop=stop: progress.sweep == stop])
-        stopped.fit(X, checkpoint=Checkpoints(tmp_path, every_sweeps=1))
-    assert said(estimator(which, engine=engine).fit(X, checkpoint=tmp_path)) == said(whole)
+        stopped.fit(X, checkpoint=Checkpoints(tmp_path, every_sweeps=1), **which.beside(X))
+    assert said(estimator(which, engine=engine).fit(X, checkpoint=tmp_path, **which.beside(X))) == said(whole)
+
+
+def test_threads(which):
+    assert (
+        said(estimator(which).fit(X, **which.beside(X)))
+        == said(estimator(which, n_jobs=2).fit(X, **which.beside(X)))
+        == said(estimator(which, n_jobs=4).fit(X, **which.beside(X)))
+    )
 
 
 def test_with_responses(which):
-    model = MedLDAClassifier(3, n_sweeps=4, n_samples=2, random_state=0, **which.asks).fit(X, np.arange(len(X)) % 2)
+    asks = which.asks | which.asks_too
+    model = MedLDAClassifier(3, n_sweeps=4, n_samples=2, random_state=0, **asks)
+    model.fit(X, np.arange(len(X)) % 2, **which.beside(X))
     assert type(getattr(model.model_.priors, which.axis)) is which.kind
-    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(model.decision_function(X, **which.beside(X))).all()
 
 
 def test_from_the_command_line(which):
@@ -206,7 +247,7 @@ def test_an_update_that_leaves_the_range_of_kernels(which, engine, wrong, monkey
     place = "β" if which.axis == "words" else "α[1]"
     message = re.escape(f"an update of the prior '{which.kind.name}' made {place} {wrong:g};")
     with pytest.raises(PriorError, match=message):
-        estimator(which, engine=engine).fit(X)
+        estimator(which, engine=engine).fit(X, **which.beside(X))
 
 
 def test_an_update_of_the_priors_of_documents(monkeypatch):

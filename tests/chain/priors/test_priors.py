@@ -278,7 +278,7 @@ def test_resolve_alpha_copies():
         (1e-20, "must be from 1e-10 to 1e"),
         (1e20, "must be from 1e-10 to 1e"),
         (True, "is True, a bool"),
-        ("auto", "is 'auto', a str; must be a positive number, one per topic, None or \"learn\""),
+        ("auto", 'is \'auto\', a str; must be a positive number, one per topic, None, "learn" or "hdp"'),
         ({"a": 1}, "a dict"),
         (1j, "a complex"),
         ([0.1, 0.1], r"has shape \(2,\); 3 topics need 3 numbers"),

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from support.checks import cases, check_alias_tables, check_counts, check_transitions, check_word_factor, options
-from support.exact import REPEATED, THREE_TOPICS, chi_square, simulate, visit
+from support.exact import OWN, REPEATED, THREE_TOPICS, chi_square, simulate, visit
+from support.own_alpha import all_allowed, priors_by_length, priors_of
 from support.variants import slow_but
 from topoi._machine.pool import Pool
 from topoi.chain.factors import FACTORS
@@ -23,9 +24,14 @@ INEXACT = [name for name in ALL if not SAMPLERS[name].exact]
 FIXED = [name for name in ALL if SAMPLERS[name].factor_class.fixed]
 
 
-def seeded_state(corpus, n_topics=6, seed=3, base=None):
-    alpha = np.linspace(0.05, 0.4, n_topics)
-    return new_state(corpus, fixed_priors(alpha, 0.05, base), seed)
+#: Every sampler with one α, and those that can with documents that have their own.
+WITH_ALPHA = [pytest.param(name, False, id=name) for name in ALL]
+WITH_ALPHA += [pytest.param(name, True, id=f"{name} own") for name in ALL if SAMPLERS[name].alpha_per_document]
+
+
+def seeded_state(corpus, own=False, seed=3, base=None):
+    priors = priors_by_length(0.05, base) if own else fixed_priors(np.linspace(0.05, 0.4, 6), 0.05, base)
+    return new_state(corpus, priors, seed)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -37,7 +43,7 @@ def test_declares_itself(name):
     assert isinstance(sampler.exact, bool)
     assert sampler.factor_class in FACTORS.values()
     assert sampler.factor_class.exact or not sampler.exact, "no draw makes up for a factor that is not exact"
-    assert sampler.draw in ("gibbs", "mh")
+    assert sampler.draw in ("gibbs", "mh", "mean_field")
     assert sampler.cost.startswith("O(")
     assert any(year in sampler.reference for year in map(str, range(2004, 2027)))
     assert sampler.__doc__
@@ -61,7 +67,7 @@ def test_transitions(name, plain_samplers):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in ALL if SAMPLERS[name].draw == "gibbs"])
+@pytest.mark.parametrize("name", [name for name in ALL if SAMPLERS[name].draw != "mh"])
 def test_transitions_of_more_states(name, plain_samplers):
     for option in options(plain_samplers[name]):
         check_transitions(plain_samplers[name], THREE_TOPICS, **option)
@@ -86,28 +92,33 @@ def test_counts_of_tiny(name, plain_samplers):
 
 
 @pytest.mark.parametrize("with_base", [False, True])
-@pytest.mark.parametrize("name", ALL)
-def test_counts_kept_are_counts_rebuilt(name, with_base, blocks_corpus):
+@pytest.mark.parametrize(("name", "own"), WITH_ALPHA)
+def test_counts_kept_are_counts_rebuilt(name, own, with_base, blocks_corpus):
     base = None
     if with_base:
         base = np.random.default_rng(0).integers(0, 3, (blocks_corpus.n_words, 6))
-    state = seeded_state(blocks_corpus, base=base)
+    state = seeded_state(blocks_corpus, own, base=base)
     sampler = SAMPLERS[name](state)
     for _ in range(4):
         before = state.z.copy()
         sampler.sweep()
         assert (state.z != before).mean() > 0.02
         assert state.z.max() < 6
+        assert all_allowed(state)
         if not sampler.factor.fixed:
             expected = topic_counts(state)[0] + (0 if base is None else base)
             np.testing.assert_array_equal(sampler.factor.kept_counts(), expected)
 
 
 # Each of the next two tests runs for every exact sampler and corpus: at 1e-4 each, the family's level is below 0.4 %.
-@pytest.mark.parametrize("tiny", slow_but([REPEATED], [REPEATED, THREE_TOPICS]), ids=["repeated", "three_topics"])
+@pytest.mark.parametrize(
+    "tiny", slow_but([REPEATED, OWN], [REPEATED, THREE_TOPICS, OWN]), ids=["repeated", "three_topics", "own"]
+)
 @pytest.mark.parametrize("name", EXACT)
 def test_compiled_sweep_keeps_the_posterior(name, tiny):
     """One compiled sweep from exact draws of the posterior gives draws of the posterior, φ drawn anew each time."""
+    if tiny is OWN and not SAMPLERS[name].alpha_per_document:
+        pytest.skip("documents have the same α")
     posterior = tiny.posterior()
     start = np.random.default_rng(11).choice(len(posterior), 6000, p=posterior)
     assert chi_square(start, posterior) > 1e-4
@@ -140,11 +151,11 @@ def test_bias_is_as_declared(name):
     assert abs(found - SAMPLERS[name].bias) < 2 * noise, (found, noise)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_same_bytes_for_any_number_of_threads(name, blocks_corpus):
+@pytest.mark.parametrize(("name", "own"), WITH_ALPHA)
+def test_same_bytes_for_any_number_of_threads(name, own, blocks_corpus):
     results = []
     for n_jobs in (1, 2, 4):
-        state = seeded_state(blocks_corpus)
+        state = seeded_state(blocks_corpus, own)
         with Pool(n_jobs) as pool:
             sampler = SAMPLERS[name](state, pool)
             for _ in range(3):
@@ -153,10 +164,10 @@ def test_same_bytes_for_any_number_of_threads(name, blocks_corpus):
     assert len(set(results)) == 1
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_resumed_is_uninterrupted(name, blocks_corpus):
+@pytest.mark.parametrize(("name", "own"), WITH_ALPHA)
+def test_resumed_is_uninterrupted(name, own, blocks_corpus):
     """A sampler made anew from the topics goes on as the one that had been running."""
-    through = seeded_state(blocks_corpus)
+    through = seeded_state(blocks_corpus, own)
     sampler = SAMPLERS[name](through)
     for _ in range(2):
         sampler.sweep()
@@ -168,13 +179,28 @@ def test_resumed_is_uninterrupted(name, blocks_corpus):
     assert through.z.tobytes() == resumed.z.tobytes()
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_compiled_is_interpreted(name, small_corpus, plain_samplers):
-    results = []
-    for kind in (SAMPLERS[name], plain_samplers[name]):
-        state = seeded_state(small_corpus)
-        sampler = kind(state)
-        for _ in range(3):
+@pytest.mark.parametrize(("name", "own"), WITH_ALPHA)
+def test_compiled_is_interpreted(name, own, small_corpus, plain_samplers):
+    for option in [{}, *(options(SAMPLERS[name]) if own else [])]:
+        results = []
+        for kind in (SAMPLERS[name], plain_samplers[name]):
+            state = seeded_state(small_corpus, own)
+            sampler = kind(state, **option)
+            for _ in range(3):
+                sampler.sweep()
+            results.append(state.z.tolist())
+        assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if SAMPLERS[name].alpha_per_document])
+def test_rows_that_are_all_the_same(name, blocks_corpus):
+    """Are no other α than one for all: the same draws, where the kernel is the same."""
+    alpha = np.linspace(0.05, 0.4, 6)
+    found = []
+    for rows in (alpha, np.tile(alpha, (blocks_corpus.n_documents, 1))):
+        state = new_state(blocks_corpus, priors_of(rows, 0.05), 3)
+        sampler = SAMPLERS[name](state)
+        for _ in range(2):
             sampler.sweep()
-        results.append(state.z.tolist())
-    assert results[0] == results[1]
+        found.append(state.z.tolist())
+    assert found[0] == found[1]

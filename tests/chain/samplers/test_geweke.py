@@ -21,21 +21,30 @@ N_CHAIN = 12000
 
 @pytest.fixture(scope="module")
 def prior_draws():
-    rng = np.random.default_rng(21)
+    return draws_of_the_model(21)
+
+
+@pytest.fixture(scope="module")
+def prior_draws_of_own_alpha():
+    return draws_of_the_model(25, own=True)
+
+
+def draws_of_the_model(seed, own=False):
+    rng = np.random.default_rng(seed)
     out = []
     for _ in range(N_PRIOR):
-        z = draw_topics(rng)
-        out.append(functions(state_of(draw_words(rng, z), z, 0, 0)))
+        z = draw_topics(rng, own)
+        out.append(functions(state_of(draw_words(rng, z), z, 0, 0, own=own)))
     return np.array(out)
 
 
-def successive(name, n, seed, spoil=lambda z: z):
+def successive(name, n, seed, spoil=lambda z: z, base=None, own=False):
     """Alternate: one sweep of the sampler, then new words for its topics."""
     rng = np.random.default_rng(seed)
-    z = draw_topics(rng)
+    z = draw_topics(rng, own)
     out = []
     for sweep in range(n):
-        state = state_of(draw_words(rng, z), z, seed, sweep)
+        state = state_of(draw_words(rng, z, base), z, seed, sweep, base, own)
         SAMPLERS[name](state).sweep()
         out.append(functions(state))
         z = spoil(state.z.astype(int))
@@ -45,6 +54,38 @@ def successive(name, n, seed, spoil=lambda z: z):
 @pytest.mark.parametrize("name", slow_but(["light"], [name for name in sorted(SAMPLERS) if SAMPLERS[name].exact]))
 def test_geweke(name, prior_draws):
     scores = z_scores(prior_draws, successive(name, N_CHAIN, seed=22))
+    assert len(scores) >= 20
+    assert np.abs(scores).max() < 4, np.round(scores, 1)
+
+
+#: Pseudo-counts (words, topics) as seeds have them: word 0 is one of two topics, topic 2 has none.
+SEEDED = np.array([[2, 1, 0], [0, 3, 0], [0, 0, 0], [1, 0, 0]])
+
+
+@pytest.fixture(scope="module")
+def seeded_draws():
+    rng = np.random.default_rng(31)
+    out = []
+    for _ in range(N_PRIOR):
+        z = draw_topics(rng)
+        out.append(functions(state_of(draw_words(rng, z, SEEDED), z, 0, 0, SEEDED)))
+    return np.array(out)
+
+
+@pytest.mark.parametrize("name", slow_but(["partial"], [name for name in sorted(SAMPLERS) if SAMPLERS[name].exact]))
+def test_geweke_with_seeds(name, seeded_draws):
+    scores = z_scores(seeded_draws, successive(name, N_CHAIN, seed=32, base=SEEDED))
+    assert len(scores) >= 20
+    assert np.abs(scores).max() < 4, np.round(scores, 1)
+
+
+OWN_ALPHA = [name for name in sorted(SAMPLERS) if SAMPLERS[name].exact and SAMPLERS[name].alpha_per_document]
+
+
+@pytest.mark.parametrize("name", slow_but(["partial"], OWN_ALPHA))
+def test_geweke_where_documents_have_their_own_alpha(name, prior_draws_of_own_alpha):
+    scores = z_scores(prior_draws_of_own_alpha, successive(name, N_CHAIN, seed=26, own=True))
+    scores = scores[~np.isnan(scores)]
     assert len(scores) >= 20
     assert np.abs(scores).max() < 4, np.round(scores, 1)
 

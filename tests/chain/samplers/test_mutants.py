@@ -13,6 +13,7 @@ from support.copies import interpreted
 from support.variants import slow_but
 
 S, LIVE = "topoi.chain.samplers", "topoi.chain.counts.moves"
+EXPECT = "topoi.chain.counts.expectations"
 # name: (sampler that must fail, module, what it says, what it is to say)
 MUTANTS = {
     "no decrement of the word's count": ("collapsed", f"{S}.collapsed", "move_token(counts, w, old, -1.0)", ""),
@@ -72,18 +73,33 @@ MUTANTS = {
     "two documents: the second's token not taken out": ("partial", f"{S}._fixed", "n_b[old_b] -= one", ""),
     "two documents: the first's token not put back": ("delayed", f"{S}._fixed", "n_a[new_a] += one", ""),
     "two documents: both moved by the first's draw": ("partial", f"{S}._fixed", "z[b + j] = new_b", "z[b + j] = new_a"),
+    "two documents: the second has the first's α": (
+        "partial", f"{S}._fixed", "alpha_b = prior.rows[row_b]", "alpha_b = prior.rows[row_a]"),
+    "two documents: α taken to be the same": ("delayed", f"{S}._fixed", "row_a == row_b", "row_a <= row_b"),
+    "few topics: α forgotten": (
+        "partial", f"{S}._fixed", "n_d[topics[j]] + alpha[topics[j]]", "n_d[topics[j]] + 1.0"),
+    "few topics: token not taken out": ("delayed", f"{S}._fixed", "n_d[z[i]] -= one", ""),
+    "one α for all documents": (
+        "collapsed", f"{S}.collapsed", "alpha = prior.rows[prior.row_of[d]]", "alpha = prior.rows[0]"),
+    "split: weights with α of the document before": (
+        "split", f"{S}._split", "prior.row_of[d] != row_before", "row_before < 0"),
+    "urn: mass with the average α": (
+        "polya_urn", f"{S}.polya_urn", "mass = None if state.priors.topics.per_document else factor.mass",
+        "mass = factor.mass"),
     "partial, sparse: token not taken out": (
         "partial", f"{S}._fixed", "n = remove_topic(old, n_d, active, place, n)", ""),
     "partial, sparse: prior's part too small": (
         "partial", "topoi.chain.factors._table", "mass[w] = total", "mass[w] = 0.5 * total"),
     "Dirichlet drawn without β": (
-        "partial", "topoi.chain.factors.dirichlet", "x = gamma(stream, table[w, k] + beta)",
-        "x = gamma(stream, table[w, k])"),
+        "partial", "topoi.chain.factors.dirichlet", "table[w, k] = gamma(stream, table[w, k] + beta)",
+        "table[w, k] = gamma(stream, table[w, k])"),
+    "Dirichlet: a draw that is not negligible passed over": (
+        "partial", "topoi.chain.factors.dirichlet", "n += int(u >= least)", "n += int(u >= 0.3)"),
     "small gamma: envelope's tail too light": (
-        "partial", "topoi.chain.factors.dirichlet", "tail = shape / (math.e * (1.0 - shape))",
-        "tail = 0.3 * shape / (math.e * (1.0 - shape))"),
+        "partial", "topoi.chain.factors.dirichlet", "shape / (math.e * (1.0 - shape))",
+        "0.3 * shape / (math.e * (1.0 - shape))"),
     "φ normalised over the wrong axis": (
-        "partial", "topoi.chain.factors.dirichlet", "total[k] += table[w, k]", "total[0] += table[w, k]"),
+        "partial", "topoi.chain.factors.dirichlet", "total += part[1]", "total[0] += part[1].sum()"),
     "empty topic's φ not a Dirichlet": (
         "partial", "topoi.chain.factors.dirichlet", "x[w] = log_gamma(stream, beta)", "x[w] = log_gamma(stream, 1.0)"),
     "delayed: counts not smoothed": ("delayed", "topoi.chain.factors.delayed", "return self.state.beta", "return 0.0"),
@@ -95,7 +111,42 @@ MUTANTS = {
     "urn: word's prior mass forgotten": (
         "polya_urn", "topoi.chain.factors.urn", "mass[w] += alpha[topics[j]] * phi[j]",
         "mass[w] += 0.5 * alpha[topics[j]] * phi[j]"),
-    "urn: topics looked up wrongly": ("polya_urn", f"{S}.polya_urn", "topics[middle] < k", "topics[middle] <= k"),
+    "urn: topics looked up wrongly": ("polya_urn", f"{S}._sorted_row", "topics[middle] < k", "topics[middle] <= k"),
+    "expected: a document begins with nothing": (
+        "expected", EXPECT, "n_d[k] = alpha[k] / total * length", "n_d[k] = real(0)"),
+    "expected: words that come often count once in their document": (
+        "expected", EXPECT, "keep = whole_power(steps[min(v, steps.shape[0] - 1)], times)",
+        "keep = steps[min(v, steps.shape[0] - 1)]"),
+    "expected: documents take up their words once": ("expected", EXPECT, "DOCUMENT_PASSES = 2", "DOCUMENT_PASSES = 1"),
+    "expected: words that come often count once for the word": ("expected", EXPECT, "times[n - 1] += 1", ""),
+    "expected: sums not cleared after a word": ("expected", EXPECT, "sums[:] = 0", ""),
+    "expected: the table does not decay": (
+        "expected", "topoi.chain.factors.expected", "return left if self.last or left < SMALL else 1.0", "return 1.0"),
+    "expected: steps begin anew with every sweep": (
+        "expected", "topoi.chain.factors.expected", "t, size = self.state.sweep * len(numbers), 1.0",
+        "t, size = 0, 1.0"),
+    "expected: n_k does not decay": (
+        "expected", "topoi.chain.factors.expected", "self.n_k = (1.0 - step.step) * self.n_k + step.step * total",
+        "self.n_k = self.n_k + step.step * total"),
+    "expected: tokens drawn without their document": (
+        "expected", f"{S}.expected", "expect_document(words, lo, hi, ...)", ""),
+    "warp: a token proposes to itself": ("warp", f"{S}._passes", "j = hi - 1", ""),
+    "warp: α taken to be the same for all topics": ("warp", f"{S}._passes", "k = np.int64(prior.other[k])", ""),
+    "warp: documents answer without the scale": (
+        "warp", f"{S}._passes", "to = (n_d[t] + alpha[t]) * (n_k[s] - 1.0 + beta_sum)",
+        "to = (n_d[t] + alpha[t]) * (n_k[t] + beta_sum)"),
+    "warp: documents answer with the token in their counts": (
+        "warp", f"{S}._passes", "back = (n_d[s] - 1 + alpha[s]) * ...", "back = (n_d[s] + alpha[s]) * ..."),
+    "warp: words answer with the token in their counts": (
+        "warp", f"{S}._passes", "back = (n_w[s] - 1 + beta) * ...", "back = (n_w[s] + beta) * ..."),
+    "warp: counts of the document do not follow": ("warp", f"{S}._passes", "n_d[s] -= 1; n_d[t] += 1", ""),
+    "warp: counts of the document not cleared": ("warp", f"{S}._passes", "n_d[z[i]] = 0", ""),
+    "warp: counts of the word not cleared": ("warp", f"{S}._passes", "n_w[z[j]] = 0", ""),
+    "warp: pseudo-counts do not propose": ("warp", f"{S}._passes", "u < n - 1 + pseudo", "u < n - 1"),
+    "warp: n_k of before the words' pass": ("warp", f"{S}.warp", "self.count([n_k for n_k, _ in parts])", ""),
+    "warp: nobody answers between two rounds": ("warp", f"{S}.warp", "number > 0", "number > 1"),
+    "warp: proposals of the sweep before": ("warp", f"{S}.warp", "self.documents(2 * number + 1, self.ask)",
+        "[self.n_k]"),
     "document list not cleared": ("sparse", f"{S}._document", "n_d[active[j]] = 0", ""),
 }  # fmt: skip
 
@@ -119,3 +170,4 @@ def test_unchanged_source_passes(plain_samplers):
     """The same checks pass without a mutant: what catches them is the bug, not the check."""
     check_all(plain_samplers["collapsed"])
     check_all(plain_samplers["partial"])
+    check_all(plain_samplers["expected"])

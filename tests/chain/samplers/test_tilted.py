@@ -13,6 +13,7 @@ from support.exact import REPEATED, block_matrix
 from support.geweke import ALPHA, LENGTHS, draw_topics, draw_words, z_scores
 from support.geweke import functions as word_functions
 from support.geweke import state_of as geweke_state
+from support.own_alpha import all_allowed, priors_by_length
 from support.tilted_checks import (
     COMPILED,
     INTEGRALS,
@@ -29,6 +30,7 @@ from support.tilted_topics import (
     APART,
     LONG,
     N_TASKS,
+    OWN_APART,
     THREE,
     check_tilted,
     check_update,
@@ -49,6 +51,7 @@ from topoi.chain.samplers._tilted import FLOOR
 from topoi.chain.state import State, topic_counts
 
 TILTING = [name for name in sorted(SAMPLERS) if SAMPLERS[name].tilts]
+OWN_ALPHA = [name for name in TILTING if SAMPLERS[name].alpha_per_document]
 LOSSES = sorted(RESPONSES)
 
 
@@ -81,6 +84,12 @@ def test_transitions(sampler, loss, plain_core):
 @pytest.mark.parametrize("sampler", slow_but([name for name in TILTING if name != "light_med"], TILTING))
 def test_documents_of_a_block_are_apart(sampler, plain_core):
     check_tilted(plain_core, sampler, APART, "hinge", 8, together=True, option=quick_options(SAMPLERS[sampler]))
+
+
+@pytest.mark.parametrize("part", slow_but([8], [1, 8]))
+@pytest.mark.parametrize("sampler", OWN_ALPHA)
+def test_documents_with_an_alpha_of_their_own(sampler, part, plain_core):
+    check_tilted(plain_core, sampler, OWN_APART, "hinge", part, together=part == 8)
 
 
 @pytest.mark.parametrize(
@@ -219,6 +228,22 @@ def test_compiled_is_interpreted(sampler, loss, small_corpus, plain_core):
     # Weights are rounded to float32: a last place or two.
     np.testing.assert_allclose(found[0].supervision.eta, found[1].supervision.eta, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(found[0].supervision.omega, found[1].supervision.omega, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("sampler", OWN_ALPHA)
+def test_own_alpha_compiled_is_interpreted(sampler, small_corpus, plain_core):
+    found = []
+    for core in (COMPILED, plain_core):
+        state = supervised_state(small_corpus, "hinge", priors=priors_by_length(0.05))
+        state.real = np.float64
+        response = core.responses.RESPONSES["hinge"](**integral_of("hinge").settings[0])
+        state.supervision = core.supervision.Supervision(**{**vars(state.supervision), "response": response})
+        made = core.samplers.SAMPLERS[sampler](state)
+        for _ in range(2):
+            made.sweep()
+            assert all_allowed(state)
+        found.append(state.z.tolist())
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("n_tasks", [1, 3, 4, 11])

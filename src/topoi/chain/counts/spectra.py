@@ -8,6 +8,7 @@ the whole, in any order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -139,6 +140,11 @@ def document_spectrum(state: State, pool: Pool) -> Spectrum:
         return int(note_documents(doc_ptr, first, last, state.z, state.n_topics, small, large))
 
     return _spectrum(state.n_topics, state.corpus.block_ptr, room, enter, pool)
+
+
+def joined_spectrum(state: State, number: NDArray[np.int64], pool: Pool) -> Spectrum:
+    """The same if topic k were part of topic number[k]."""
+    return document_spectrum(replace(state, z=number[state.z].astype(state.z.dtype)), pool)
 
 
 def word_spectrum(state: State, pool: Pool) -> tuple[Spectrum, NDArray[np.int64]]:

@@ -22,9 +22,9 @@ from topoi.chain.counts.dense import word_blocks
 from topoi.chain.counts.packed import sort_down
 from topoi.chain.state import State
 
-#: A word has a dense row when it is in at least one in so many of the topics (docs/performance.md).
+#: A word has a dense row when it is in at least one in so many of the topics (docs/experiments.md).
 DENSE_SHARE = 8
-#: Up to so many topics a dense table of all words is as quick, or quicker (docs/performance.md).
+#: Up to so many topics a dense table of all words is as quick, or quicker (docs/experiments.md).
 SPLIT_ABOVE = 512
 
 

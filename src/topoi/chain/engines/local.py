@@ -14,13 +14,13 @@ from scipy import sparse
 
 from topoi._machine.pool import Pool
 from topoi.chain.checkpoint import Journal
-from topoi.chain.counts.spectra import word_spectrum
-from topoi.chain.counts.theta import add_shares
+from topoi.chain.counts.spectra import Spectrum, joined_spectrum, word_spectrum
+from topoi.chain.counts.theta import add_shares, average_shares
 from topoi.chain.diagnostics import log_joint
 from topoi.chain.model import sample_counts
 from topoi.chain.samplers import Sampler
 from topoi.chain.samples import Samples, Trace
-from topoi.chain.state import State
+from topoi.chain.state import State, join, widen
 
 
 class Engine(Protocol):
@@ -40,6 +40,12 @@ class Engine(Protocol):
     def update_priors(self) -> None:
         """Update the priors that are due after the last sweep."""
 
+    def spectrum(self, number: NDArray[np.int64]) -> Spectrum:
+        """How often each count n_dk > 0 occurs, topic by topic, if topic k were part of topic number[k]."""
+
+    def join(self, number: NDArray[np.int64]) -> None:
+        """Make topic k part of topic number[k]."""
+
     def log_joint(self) -> float:
         """log p(words, topics | α, β)."""
 
@@ -49,8 +55,8 @@ class Engine(Protocol):
     def keep(self, samples: Samples) -> None:
         """Keep the topics as a sample."""
 
-    def doc_topic(self, samples: Samples) -> NDArray[np.float32]:
-        """Topic shares (D, K) of the documents, averaged over the samples."""
+    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Topic shares (D, …) of the documents, averaged over the samples; topic k becomes part of topic number[k]."""
 
     def topics(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """The topics of the tokens of some documents, one after the other."""
@@ -82,12 +88,28 @@ class Local:
 
     def update_priors(self) -> None:
         """Update the priors that are due after the last sweep."""
-        state, pool = self.state, self.pool
+        state, pool, n_topics = self.state, self.pool, self.state.n_topics
         state.priors = state.priors.updated(
             state, lambda: [state.priors.topics.observe(state, pool)], lambda: word_spectrum(state, pool)
         )
+        if state.n_topics != n_topics:
+            widen(state)
+            self.sampler = None  # its tables have a column for each topic
         if self.sampler is not None:
             self.sampler.refresh_priors()
+
+    def spectrum(self, number: NDArray[np.int64]) -> Spectrum:
+        """How often each count n_dk > 0 occurs if topic k were part of topic number[k]."""
+        return joined_spectrum(self.state, number, self.pool)
+
+    def join(self, number: NDArray[np.int64]) -> None:
+        """Make topic k part of topic number[k]."""
+        state = self.state
+        state.z[:] = number[state.z]
+        join(state, number)
+        if state.supervision is not None:
+            state.supervision.refresh(state, self.pool)
+        self.sampler = None  # its tables have a column for each topic
 
     def log_joint(self) -> float:
         """log p(words, topics | α, β)."""
@@ -104,11 +126,10 @@ class Local:
             samples.shares = np.zeros((self.state.corpus.n_documents, self.state.n_topics), np.float32)
         add_shares(self.state, samples.shares, self.pool)
 
-    def doc_topic(self, samples: Samples) -> NDArray[np.float32]:
-        """Topic shares (D, K) of the documents."""
+    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Topic shares (D, …) of the documents."""
         assert samples.shares is not None
-        samples.shares /= np.float32(samples.n)  # in place: it may be the largest array of all, and is not needed again
-        return samples.shares
+        return average_shares(samples.shares, samples.n, number)
 
     def topics(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """The topics of the tokens of some documents."""

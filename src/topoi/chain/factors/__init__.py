@@ -15,6 +15,7 @@ FACTORS: Registry[type[WordFactor]] = Registry(
         "delayed": "delayed:DelayedFactor",
         "dirichlet": "dirichlet:DirichletFactor",
         "urn": "urn:UrnFactor",
+        "expected": "expected:ExpectedFactor",
     },
 )
 

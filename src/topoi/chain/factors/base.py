@@ -10,10 +10,13 @@ Whatever its origin, a factor has one form,
 | delayed   | counts n_wk as they were at its start  | β      | 1/(n_k + Vβ)   | stays                  |
 | dirichlet | γ_wk ~ Gamma(n_wk + β)                 | 0      | 1/Σ_w γ_wk     | stays                  |
 | urn       | c_wk ~ Poisson(n_wk + β), mostly 0     | 0      | 1/Σ_w c_wk     | stays                  |
+| expected  | E[n_wk], by passes over the documents  | β      | 1/(E[n_k] + Vβ)| stays                  |
 
 Rows of words depend on the counts of their words alone; only the scale needs sums over all words. So a factor that
 stays is made in three steps: `draw` makes rows and returns sums, `set_scale` takes the sums of all words, and `finish`
-makes what needs both. In one process `begin` does them one after the other. The engine of a cluster draws and finishes
+makes what needs both. In one process `begin` does them one after the other. A factor in which documents have a say has
+`rounds` after the first two steps: `observe` asks documents, `revise` changes the rows of words by what was seen, and
+`rescale` takes the sums. The engine of a cluster draws and finishes
 shards of words in several places: there the state is that of a shard, and the arrays that a factor names in `drawn`
 and `given` are what goes from one place to the next.
 """
@@ -28,6 +31,7 @@ from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Numbers
 from topoi._machine.pool import Pool
+from topoi.chain.counts.expectations import Seen
 from topoi.chain.state import State
 
 
@@ -88,7 +92,25 @@ class FixedFactor(WordFactor):
     def begin(self) -> None:
         """Make the factor of the coming sweep."""
         self.set_scale(self.draw())
+        for step in self.rounds():
+            self.rescale(step, self.revise(step, self.observe(step)))
         self.finish()
+
+    def rounds(self) -> Sequence[Any]:
+        """Rounds in which documents have a say in the rows: for each, what `observe`, `revise` and `rescale` get."""
+        return ()
+
+    def observe(self, step: Any) -> Seen:
+        """What the documents of the state say in a round, given rows and scale as they are."""
+        raise NotImplementedError
+
+    def revise(self, step: Any, seen: Seen) -> Sequence[Numbers]:
+        """Let the words of the state take up what all documents say; returns sums over them, in their order."""
+        raise NotImplementedError
+
+    def rescale(self, step: Any, sums: Sequence[Numbers]) -> None:
+        """Make the scale anew from what `revise` has returned for all words, one shard after the other."""
+        raise NotImplementedError
 
     def draw(self) -> Sequence[Numbers]:
         """Make the rows of the words of the state; returns sums over them, in the order of the words."""

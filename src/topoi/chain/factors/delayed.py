@@ -3,7 +3,8 @@
     φ_wk = (n_wk + β) / (n_k + Vβ),    n_wk, n_k as at the start of the sweep
 
 There is nothing to draw. Not exact: the counts still hold the token that moves. They are in a dense table or, with a
-`share`, in rows of two kinds (`topoi.chain.counts.split`), which are quicker for many topics.
+`share`, in rows of two kinds (`topoi.chain.counts.split`), which are quicker for many topics; or nowhere, for a sampler
+that goes through words and counts the tokens of one at a time.
 """
 
 from __future__ import annotations
@@ -18,20 +19,26 @@ from topoi._machine.pool import Pool
 from topoi.chain.counts.split import SplitRows
 from topoi.chain.factors._table import TableFactor
 from topoi.chain.factors.base import probabilities, scale_of_counts
-from topoi.chain.state import State
+from topoi.chain.state import State, topic_counts
 
 
 class DelayedFactor(TableFactor):
-    """Counts frozen for a sweep; with a `share` they are in `rows` and, in one process, in no table at all."""
+    """Counts frozen for a sweep; with a `share` they are in `rows` and, in one process, in no table at all.
+
+    Unless they are `stored` there is nothing but the topics that they follow from.
+    """
 
     name = "delayed"
     exact = False
     bias = 0.138
     reference = "Newman, Asuncion, Smyth & Welling (2009), Distributed algorithms for topic models, JMLR 10"
 
-    def __init__(self, state: State, pool: Pool, masses: bool = False, share: int | None = None) -> None:
-        super().__init__(state, pool, masses, share=share)
+    def __init__(
+        self, state: State, pool: Pool, masses: bool = False, share: int | None = None, stored: bool = True
+    ) -> None:
+        super().__init__(state, pool, masses, share=share, stored=stored)
         self.share = share
+        self.stored = stored
         self.rows: SplitRows | None = None
 
     @property
@@ -41,6 +48,8 @@ class DelayedFactor(TableFactor):
 
     def begin(self) -> None:
         """Freeze the counts."""
+        if not self.stored:
+            return
         if self.share is None:
             super().begin()
             return
@@ -65,6 +74,9 @@ class DelayedFactor(TableFactor):
 
     def to_dense(self) -> NDArray[np.float64]:
         """φ of the sweep as an array (V, K)."""
+        if not self.stored:
+            n_wk = topic_counts(self.state)[0] + (self.state.base_table if len(self.state.base_table) else 0.0)
+            return probabilities(n_wk, self.offset, scale_of_counts(n_wk.sum(0), self.state.beta_sum))
         if self.rows is None:
             return super().to_dense()
         return probabilities(self.rows.to_dense().astype(np.float64), self.offset, self.scale[: self.state.n_topics])

@@ -3,8 +3,8 @@
     γ_wk ~ Gamma(n_wk + β),    φ_wk = γ_wk / Σ_w γ_wk,    so that    φ_k ~ Dirichlet(n_·k + β)
 
 Exact, and parallel over documents; O(V·K) per sweep. Nearly all counts are 0: their draws are made by a method that
-costs one uniform number most of the time. A topic without tokens may draw nothing but zeros: it is drawn once more, by
-logarithms.
+costs one uniform number most of the time (`gamma_rows`). A topic without tokens may draw nothing but zeros: it is drawn
+once more, by logarithms.
 """
 
 from __future__ import annotations
@@ -16,49 +16,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Int, Numbers, Stream
-from topoi._machine.jit import kernel
+from topoi._machine.jit import inlined, kernel
 from topoi._machine.rng import WORD_FACTOR, gamma, log_gamma, new_stream, uniform
 from topoi.chain.counts.dense import word_blocks
 from topoi.chain.factors._table import TableFactor
 
-# Below this a gamma draw cannot change a float32 sum in which some term is near 1; as a denormal it would cost time.
-NEGLIGIBLE = 1e-25
+# A smaller gamma draw comes as 0. Where it were a topic's share of a word, beside one near 1, it could not change the
+# float32 sum over the topics of a token; as a denormal it would cost time.
+NEGLIGIBLE = 1e-20
 
 
-@kernel
-def small_gamma(stream: Stream, shape: float, negligible: float) -> float:
-    """Gamma(shape) for 0 < shape < 1, rejection on the log scale (Liu, Martin & Syring 2017); tiny values come as 0.
+@inlined
+def small_gamma(stream: Stream, shape: float, u: float, negligible: float) -> float:
+    """Gamma(shape) for 0 < shape < 1 by rejection on the log scale (Liu, Martin & Syring 2017), from u uniform on.
 
-    `negligible` is NEGLIGIBLE ** shape. The smaller the shape the quicker: most draws cost one uniform number.
+    `negligible` is NEGLIGIBLE ** shape: what comes below it is 0.
     """
-    tail = shape / (math.e * (1.0 - shape))  # mass of the envelope for X > 1, that for X ≤ 1 being 1
-    below_one = 1.0 / (1.0 + tail)
+    below_one = envelope_below_one(shape)
     while True:
-        u = uniform(stream)
         if u < below_one:
             if u < negligible * below_one:
                 return 0.0
             x: float = math.exp(math.log(u / below_one) / shape)  # u^(1/shape), u uniform again
-            if uniform(stream) < math.exp(-x):
+            v = uniform(stream)
+            if v < 1.0 - x or v < math.exp(-x):  # 1 − x ≤ e^−x, and nearly always enough
                 return x
         else:
             x = ((u - below_one) / (1.0 - below_one)) ** (-1.0 / (1.0 - shape))
             if uniform(stream) < x * math.exp(1.0 - x):
                 return x
+        u = uniform(stream)
+
+
+@kernel
+def envelope_below_one(shape: float) -> float:
+    """The share of the envelope of `small_gamma` that is for X ≤ 1: its mass there is 1."""
+    return 1.0 / (1.0 + shape / (math.e * (1.0 - shape)))
 
 
 @kernel
 def gamma_rows(table: Floats, first: Int, last: Int, beta: float, n_topics: Int, total: Floats, stream: Stream) -> None:
-    """Replace counts in rows first … last − 1 by draws γ_wk ~ Gamma(n_wk + β); add their sums to `total`."""
+    """Replace counts in rows first … last − 1 by draws γ_wk ~ Gamma(n_wk + β); add their sums to `total`.
+
+    Nearly all counts are 0, and with a small β most of their draws are negligible, which one uniform number tells. So a
+    row is gone through twice: the first time notes, without a branch, which draws are not, and the second makes those.
+    """
     small = beta < 0.5
     negligible = NEGLIGIBLE**beta
+    least = negligible * envelope_below_one(beta) if small else 0.0
+    place, begun = np.zeros(n_topics + 1, np.int64), np.zeros(n_topics + 1)
     for w in range(first, last):
+        n = 0
         for k in range(n_topics):
-            if table[w, k] == 0.0 and small:  # nearly all entries: draw them the quick way
-                x = small_gamma(stream, beta, negligible)
+            if table[w, k] == 0.0 and small:
+                u = uniform(stream)
+                place[n], begun[n] = k, u
+                n += int(u >= least)
             else:
-                x = gamma(stream, table[w, k] + beta)
-            table[w, k] = x
+                table[w, k] = gamma(stream, table[w, k] + beta)
+                total[k] += table[w, k]
+        for j in range(n):
+            k = place[j]
+            table[w, k] = small_gamma(stream, beta, begun[j], negligible)
             total[k] += table[w, k]
 
 

@@ -10,11 +10,14 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from topoi._registry import Registry
-from topoi.chain.priors.base import DocumentAlpha, Prior, Priors, TopicPrior, WordPrior
+from topoi.chain.alpha import AlphaRows, DocumentAlpha
+from topoi.chain.priors.base import Prior, Priors, TopicPrior, WordPrior
 from topoi.chain.priors.fixed_alpha import FixedAlpha
 from topoi.chain.priors.fixed_beta import FixedBeta
 from topoi.chain.priors.positive import refused
+from topoi.chain.priors.seeds import Seeds
 from topoi.corpus import Corpus
+from topoi.errors import ParameterError
 
 P = TypeVar("P", bound=Prior)
 
@@ -22,8 +25,12 @@ P = TypeVar("P", bound=Prior)
 TOPIC_PRIORS: Registry[type[TopicPrior]] = Registry(
     __name__,
     {
+        # Before all that go by the value alone: these go by what is known of the documents.
+        "allowed": "allowed:Allowed",
+        "prevalence": "prevalence:Prevalence",
         "fixed": "fixed_alpha:FixedAlpha",
         "learned": "learned_alpha:LearnedAlpha",
+        "hdp": "hdp:HDP",
     },
 )
 
@@ -36,12 +43,20 @@ WORD_PRIORS: Registry[type[WordPrior]] = Registry(
 )
 
 
-def resolve_priors(doc_topic_prior: Any, topic_word_prior: Any, n_topics: int, corpus: Corpus) -> Priors:
-    """The priors that a user means by these values of the parameters of an estimator."""
-    return Priors(
+def resolve_priors(
+    doc_topic_prior: Any, topic_word_prior: Any, n_topics: int, corpus: Corpus, seeds: Seeds | None = None
+) -> Priors:
+    """The priors that a user means by these values of the parameters of an estimator, and by tables about documents."""
+    if len(corpus.about) > 1:
+        tables = [kind.about for kind in TOPIC_PRIORS.values() if kind.about in corpus.about]
+        if len(tables) > 1:
+            what = f"one prior says how much of each topic a document may have, but {' and '.join(tables)} were given"
+            raise ParameterError(TopicPrior.parameter, f"{what}; give one of them")
+    priors = Priors(
         _resolve(TOPIC_PRIORS, doc_topic_prior, n_topics, corpus),
         _resolve(WORD_PRIORS, topic_word_prior, n_topics, corpus),
     )
+    return priors if seeds is None else priors.seeded(seeds, corpus)
 
 
 def _resolve(members: Mapping[str, type[P]], value: Any, n_topics: int, corpus: Corpus) -> P:
@@ -68,10 +83,12 @@ def fixed_priors(alpha: ArrayLike, beta: float, pseudo_counts: ArrayLike | None 
 __all__ = [
     "TOPIC_PRIORS",
     "WORD_PRIORS",
+    "AlphaRows",
     "DocumentAlpha",
     "FixedAlpha",
     "FixedBeta",
     "Priors",
+    "Seeds",
     "TopicPrior",
     "WordPrior",
     "fixed_priors",

@@ -8,10 +8,9 @@ its class: members are listed in `topoi.chain.priors`, one for each file beside 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +20,10 @@ from topoi._disk.schema import NUMBER, Field, array_of
 from topoi._disk.store import ModelError
 from topoi._machine.pool import Pool
 from topoi._machine.rng import TOPIC_PRIOR, WORD_PRIOR, new_stream
+from topoi.chain.alpha import DocumentAlpha
 from topoi.chain.counts.spectra import Spectrum, document_spectrum
 from topoi.chain.priors.positive import check_updated
+from topoi.chain.priors.seeds import Seeds, SeedWords
 from topoi.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -30,35 +31,6 @@ if TYPE_CHECKING:
 
 #: Of a prior in a file: kernels read priors as float32.
 LARGEST_PRIOR = 1e30
-
-
-class DocumentAlpha(NamedTuple):
-    """α of the documents of a corpus: its different `rows` (R, K), and the row of each document.
-
-    Without `row_of` all documents have the first row.
-    """
-
-    rows: NDArray[np.float64]
-    row_of: NDArray[np.int64] | None = None
-
-    def runs(self, first: int, last: int) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
-        """Documents first … last − 1, cut where α changes: the first of a piece, its end, and its α."""
-        if self.row_of is None:
-            yield first, last, self.rows[0]
-        elif first < last:
-            cuts = first + 1 + np.flatnonzero(np.diff(self.row_of[first:last]))
-            for begin, end in pairwise([first, *cuts.tolist(), last]):
-                yield begin, end, self.rows[self.row_of[begin]]
-
-    def groups(self, n_documents: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """The documents of every row that some have, and its α."""
-        row_of = np.zeros(n_documents, np.int64) if self.row_of is None else self.row_of
-        for row in np.unique(row_of):
-            yield np.flatnonzero(row_of == row), self.rows[row]
-
-    def by_document(self) -> NDArray[np.float64]:
-        """α of every document (D, K), or one row that stands for all."""
-        return self.rows[:1] if self.row_of is None else self.rows[self.row_of]
 
 
 class Prior:
@@ -129,10 +101,59 @@ class TopicPrior(Prior):
     stored: ClassVar[dict[str, Field]] = {"alpha": array_of("float64")}
     #: Documents may have an α of their own: then only samplers with `alpha_per_document` can be used.
     per_document: ClassVar[bool] = False
+    #: The table of `Corpus.about` that says which α a document has; "" if what is in the document does.
+    about: ClassVar[str] = ""
+
+    @property
+    def most(self) -> int:
+        """How many topics there may be: as many as there are, unless an update may add some."""
+        return len(self.alpha)
+
+    def places(self, n_k: NDArray[np.int64], n_tokens: int) -> NDArray[np.bool_]:
+        """Which topics have a place in a model, given their tokens on average: all, unless their number was sought."""
+        return np.ones(len(n_k), np.bool_)
+
+    def joined(self, number: NDArray[np.int64]) -> Self:
+        """The same of topics that are joined: topic k becomes part of topic number[k]."""
+        return replace(self, alpha=np.bincount(number, self.alpha).astype(np.float64))
+
+    def found(self) -> Self:
+        """The same where the number of topics is no longer sought."""
+        return self
+
+    def settles(self, sweep: int) -> bool:
+        """Whether topics that are alike are to be joined after sweep number `sweep`."""
+        return False
+
+    def reserve(self, n_used: int) -> int:
+        """Empty topics to have beside so many in use."""
+        return 0
+
+    def figures(self) -> dict[str, float]:
+        """Numbers to follow over the updates of a run, by name."""
+        return {}
 
     def alpha_of(self, corpus: Corpus) -> DocumentAlpha:
         """α of the documents of a corpus: those that are fitted, a part of them on a worker, or new ones."""
         return DocumentAlpha(self.alpha[None])
+
+    def sampled(self) -> dict[str, NDArray[Any]]:
+        """What every kept sample holds of it, by name, because more than its last value is of interest: nothing."""
+        return {}
+
+    def held(self) -> Self:
+        """What it becomes for documents that come after a fit: itself, unless those of the fit alone have a say."""
+        return self
+
+    def check_draws(self, draws: Mapping[str, NDArray[Any]]) -> None:
+        """Raise unless these, which may come from a file, can be what the samples hold of it (samples, …)."""
+        own = self.sampled()
+        for name, array in draws.items():
+            like = own.get(name)
+            if like is None or array.dtype != like.dtype or array.ndim < 1 or array.shape[1:] != like.shape:
+                raise ModelError(f"the samples cannot hold {name!r} of the prior {self.name!r}")
+            if not len(array) or (array.dtype.kind == "f" and not np.isfinite(array).all()):
+                raise ModelError(f"{name!r} of the samples of the prior {self.name!r} must be finite numbers")
 
     def observe(self, state: State, pool: Pool) -> Any:
         """What an update needs to know of the topics of some documents, wherever these are: all, or a part of them."""
@@ -163,6 +184,8 @@ class WordPrior(Prior):
     beta: float
     # Files do not have them: they are among the counts of a model, and never change during a run.
     pseudo_counts: sparse.csr_array | None = field(default=None, kw_only=True, metadata={"stored": False})
+    # Words whose tokens begin in topics of a user's choice. Nor have files these: a model has begun.
+    seeds: SeedWords | None = field(default=None, kw_only=True, metadata={"stored": False})
 
     parameter: ClassVar[str] = "topic_word_prior"
     purpose: ClassVar[int] = WORD_PRIOR
@@ -184,6 +207,11 @@ class Priors:
 
     topics: TopicPrior
     words: WordPrior
+
+    @property
+    def n_topics(self) -> int:
+        """Number of topics K."""
+        return len(self.topics.alpha)
 
     def due(self, sweep: int) -> bool:
         """Whether one of them is to be updated after sweep number `sweep`."""
@@ -215,13 +243,39 @@ class Priors:
         self.topics.check()
         self.words.check()
 
+    def seeded(self, seeds: Seeds, corpus: Corpus) -> Priors:
+        """The same priors with seeds: their pseudo-counts, beside any that the prior of words has by itself."""
+        own, counts = self.words.pseudo_counts, seeds.pseudo_counts(corpus, len(self.topics.alpha))
+        together = counts if own is None else sparse.csr_array(own + counts)
+        return Priors(
+            self.topics, replace(self.words, pseudo_counts=together, seeds=seeds.words(corpus, self.words.beta))
+        )
+
+    def without_counts(self) -> Priors:
+        """The same priors for workers, which have the pseudo-counts in a file."""
+        return Priors(replace(self.topics), replace(self.words, pseudo_counts=None))
+
     def given(self, counts: sparse.csr_array | None) -> Priors:
-        """The same priors with these pseudo-counts, or with none.
+        """The same priors with these pseudo-counts, or with none, as those of a model are: without seeds.
 
         Both are objects of their own: a file says which objects it has met before, and chains that share a prior would
         give another file than chains that were resumed.
         """
-        return Priors(replace(self.topics), replace(self.words, pseudo_counts=counts))
+        return Priors(replace(self.topics), replace(self.words, pseudo_counts=counts, seeds=None))
+
+    def joined(self, number: NDArray[np.int64]) -> Priors:
+        """The same of topics that are joined: topic k becomes part of topic number[k]."""
+        topics, words = self.topics.joined(number), self.words
+        if words.pseudo_counts is not None:
+            width = len(topics.alpha)
+            ones = np.ones(len(number), words.pseudo_counts.dtype)
+            joins = sparse.csr_array((ones, (np.arange(len(number)), number)), (len(number), width))
+            words = replace(words, pseudo_counts=sparse.csr_array(words.pseudo_counts @ joins))
+        return Priors(topics, words)
+
+    def found(self) -> Priors:
+        """The same where the number of topics is no longer sought."""
+        return replace(self, topics=self.topics.found())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The stored fields of both, as "topics.alpha"; not the pseudo-counts, which never change."""

@@ -64,6 +64,21 @@ class Supervision:
         """Number of tasks L."""
         return len(self.eta)
 
+    def widen(self, n_topics: int) -> None:
+        """Make room for the weights of so many topics; those of new ones are 0 until they are drawn."""
+        missing = pad(n_topics) - self.eta.shape[1]
+        if missing > 0:
+            self.eta = np.pad(self.eta, ((0, 0), (0, missing)))
+
+    def join(self, number: NDArray[np.int64], share: NDArray[np.float64]) -> None:
+        """Weights of topics of which k becomes part of number[k]: averages, weighted by `share`."""
+        n = int(number.max()) + 1
+        eta = np.zeros((self.n_tasks, pad(n)), np.float32)
+        total = np.bincount(number, share, n)
+        for task, weights in enumerate(self.eta):
+            eta[task, :n] = np.bincount(number, weights[: len(number)] * share, n) / total
+        self.eta = eta
+
     def draw_auxiliary(self, state: State, step: int, pool: Pool) -> None:
         """Draw κ and ω given topics and weights. `step` numbers the draws of a run."""
         ptr = state.corpus.block_ptr

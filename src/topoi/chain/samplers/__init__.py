@@ -24,6 +24,8 @@ LINES = {
     "partial": "partial:Partial",
     "polya_urn": "polya_urn:PolyaUrn",
     "delayed": "delayed:Delayed",
+    "expected": "expected:Expected",
+    "warp": "warp:Warp",
 }
 
 

@@ -14,6 +14,7 @@ from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import branch, uniform
 from topoi._machine.simd import draw_topic, draw_two, new_sums
+from topoi.chain.alpha import AlphaRows
 from topoi.chain.factors._table import phi_at
 from topoi.chain.samplers._document import (
     TokenTopics,
@@ -45,11 +46,12 @@ def move_one(
 @kernel
 def move_two(
     words: Ints, a: int, b: int, n: Int, z: Ints, stream_a: Stream, stream_b: Stream, n_a: Floats, n_b: Floats,
-    p_a: Floats, p_b: Floats, alpha: Floats, table: Floats, offset: float, scale: Floats,
+    p_a: Floats, p_b: Floats, alpha_a: Floats, alpha_b: Floats | None, table: Floats, offset: float, scale: Floats,
 ) -> None:  # fmt: skip
     """`move_one` for n tokens of two documents, from a and from b on: documents do not see each other given φ.
 
-    A draw is a long chain of instructions that wait for each other; two chains side by side take little longer.
+    A draw is a long chain of instructions that wait for each other; two chains side by side take little longer. Without
+    an alpha_b (None) they have the same α, which is then read once for both.
     """
     one = n_a.dtype.type(1)
     for j in range(n):
@@ -59,7 +61,7 @@ def move_two(
         u_a = uniform(stream_a)
         u_b = uniform(stream_b)
         new_a, new_b = draw_two(
-            n_a, n_b, words[a + j], words[b + j], p_a, p_b, u_a, u_b, alpha, table, offset, scale
+            n_a, n_b, words[a + j], words[b + j], p_a, p_b, u_a, u_b, alpha_a, alpha_b, table, offset, scale
         )  # fmt: skip
         if new_a < 0:
             new_a = np.int64(old_a)
@@ -72,40 +74,80 @@ def move_two(
 
 
 @kernel
+def move_few(
+    words: Ints, lo: Int, hi: Int, z: Ints, stream: Stream, n_d: Floats, below: Floats, alpha: Floats, topics: Ints,
+    begin: Int, end: Int, table: Floats, offset: float, scale: Floats,
+) -> None:  # fmt: skip
+    """`move_one` for a document that can have topics[begin:end] only, of which there are few: it walks them."""
+    one = n_d.dtype.type(1)
+    for i in range(lo, hi):
+        n_d[z[i]] -= one
+        total = 0.0
+        for j in range(begin, end):
+            total += (n_d[topics[j]] + alpha[topics[j]]) * phi_at(table, offset, scale, words[i], topics[j])
+            below[j - begin] = total
+        u = uniform(stream) * total
+        if total > 0.0:  # else the token keeps its topic
+            j = int(begin)
+            while j + 1 < end and u >= below[j - begin]:
+                j += 1
+            z[i] = topics[j]
+        n_d[z[i]] += one
+
+
+@kernel
 def sweep_dense(
-    tokens: TokenTopics, first: int, last: int, table: Floats, offset: float, scale: Floats, alpha: Floats,
+    tokens: TokenTopics, first: int, last: int, table: Floats, offset: float, scale: Floats, prior: AlphaRows,
     stream: Stream,
 ) -> None:  # fmt: skip
     """Move every token of documents first … last − 1, weighing all topics: O(K) per token, vectorised.
 
     Two documents are open at a time, a from its token `a` on and b; where one ends the next takes its place. Each has a
-    stream of its own, so that it does not matter which two.
+    stream of its own, so that it does not matter which two. Those that can have few topics are done by themselves.
     """
     words, doc_ptr, z = tokens
     n_a, n_b = np.zeros(table.shape[1], table.dtype), np.zeros(table.shape[1], table.dtype)
-    p_a, p_b = new_sums(alpha), new_sums(alpha)
-    common = (alpha, table, offset, scale)
+    row_a, row_b = np.int64(0), np.int64(0)
+    alpha_a, alpha_b = prior.rows[0], prior.rows[0]
+    p_a, p_b = new_sums(alpha_a), new_sums(alpha_b)
+    common = (table, offset, scale)
+    below = np.zeros(table.shape[1])
     a, a_end, b, b_end, d = 0, 0, 0, 0, first
     stream_a, stream_b = stream, stream
     while True:
         while a == a_end and d < last:
             a, a_end = doc_ptr[d], doc_ptr[d + 1]
+            row_a = prior.row_of[d]
+            alpha_a = prior.rows[row_a]
             count_document(z, a, a_end, n_a)
             stream_a = branch(stream, d - first)
+            few, few_end = prior.start[row_a], prior.start[row_a + 1]
+            if few < few_end:
+                move_few(words, a, a_end, z, stream_a, n_a, below, alpha_a, prior.topics, few, few_end, *common)
+                a = a_end
             d += 1
         while b == b_end and d < last:
             b, b_end = doc_ptr[d], doc_ptr[d + 1]
+            row_b = prior.row_of[d]
+            alpha_b = prior.rows[row_b]
             count_document(z, b, b_end, n_b)
             stream_b = branch(stream, d - first)
+            few, few_end = prior.start[row_b], prior.start[row_b + 1]
+            if few < few_end:
+                move_few(words, b, b_end, z, stream_b, n_b, below, alpha_b, prior.topics, few, few_end, *common)
+                b = b_end
             d += 1
         n = min(a_end - a, b_end - b)
         if n == 0:
             break
-        move_two(words, a, b, n, z, stream_a, stream_b, n_a, n_b, p_a, p_b, *common)
+        if row_a == row_b:
+            move_two(words, a, b, n, z, stream_a, stream_b, n_a, n_b, p_a, p_b, alpha_a, None, *common)
+        else:
+            move_two(words, a, b, n, z, stream_a, stream_b, n_a, n_b, p_a, p_b, alpha_a, alpha_b, *common)
         a += n
         b += n
-    move_one(words, a, a_end, z, stream_a, n_a, p_a, *common)
-    move_one(words, b, b_end, z, stream_b, n_b, p_b, *common)
+    move_one(words, a, a_end, z, stream_a, n_a, p_a, alpha_a, *common)
+    move_one(words, b, b_end, z, stream_b, n_b, p_b, alpha_b, *common)
 
 
 @kernel

@@ -14,6 +14,7 @@ from topoi._machine.arrays import Float, Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import uniform
 from topoi._machine.simd import draw_topic, new_sums, prefetch
+from topoi.chain.alpha import AlphaRows
 from topoi.chain.counts.split import put_one, take_one
 
 #: The row of so many tokens ahead is fetched.
@@ -65,26 +66,33 @@ def sum_of(c: Floats) -> float:
 @kernel
 def sweep_split(
     words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, dense: Ints, table: Floats, start: Ints, size: Ints,
-    topics: Ints, counts: Floats, n_k: Floats | None, scale: Floats, alpha: Floats, beta: float, beta_sum: float,
+    topics: Ints, counts: Floats, n_k: Floats | None, scale: Floats, prior: AlphaRows, beta: float, beta_sum: float,
     stream: Stream,
 ) -> None:  # fmt: skip
     """One Gibbs step for every token of documents first … last − 1; updates z and, with an n_k, rows, n_k and scale.
 
     Without (None) the counts stay as they are; the compiler then leaves out what keeps them.
     """
-    width = alpha.shape[0]
+    width = prior.rows.shape[1]
     nothing = np.zeros((1, width), table.dtype)
     n_d = np.zeros(width, table.dtype)
     below = np.zeros(width, table.dtype)
-    p = new_sums(alpha)
+    p = new_sums(prior.rows[0])
     one = table.dtype.type(1)
     topic_column, count_column = topics.reshape(-1, 1), counts.reshape(-1, 1)
     end = doc_ptr[last] - AHEAD
-    c = alpha * scale
-    prior = sum_of(c)
+    c = np.zeros(width, table.dtype)
+    empty = 0.0  # Σ c of a document without tokens
+    row_before = np.int64(-1)
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
-        mass = prior if n_k is None else sum_of(c)  # anew for every document, lest rounding add up
+        alpha = prior.rows[prior.row_of[d]]
+        if prior.row_of[d] != row_before:
+            for k in range(width):
+                c[k] = alpha[k] * scale[k]
+            empty = sum_of(c)
+            row_before = prior.row_of[d]
+        mass = empty if n_k is None else sum_of(c)  # anew for every document, lest rounding add up
         for i in range(lo, hi):
             n_d[z[i]] += one
         for i in range(lo, hi):

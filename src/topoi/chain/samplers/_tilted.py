@@ -23,6 +23,7 @@ from topoi._machine.jit import kernel
 from topoi._machine.lanes import add_weighted, add_weighted_squares
 from topoi._machine.rng import branch, uniform
 from topoi._machine.simd import draw_topic, new_sums
+from topoi.chain.alpha import AlphaRows
 from topoi.chain.samplers._document import count_document
 
 # Tilts below e^−FLOOR of the best topic's are raised to it: the step corrects any proposal that is positive. The table
@@ -164,7 +165,7 @@ def slopes(
 @kernel
 def sweep_tilted(
     words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, table: Floats, offset: float, scale: Floats,
-    alpha: Floats, n_k: Floats | None, beta_sum: float, eta: Floats, eta_t: Floats, kappa: Floats, omega: Floats,
+    prior: AlphaRows, n_k: Floats | None, beta_sum: float, eta: Floats, eta_t: Floats, kappa: Floats, omega: Floats,
     part: Int, stream: Stream,
 ) -> tuple[Int, Int]:  # fmt: skip
     """Move every token of documents first … last − 1; returns (wanted to move, moved).
@@ -176,7 +177,7 @@ def sweep_tilted(
     n_tasks = eta.shape[0]
     n_topics = eta_t.shape[0]
     n_d = np.zeros(width, table.dtype)
-    p = new_sums(alpha)
+    p = new_sums(prior.rows[0])
     one = table.dtype.type(1)
     tilt = np.ones(width, table.dtype)
     tilted_scale = np.zeros(width, table.dtype)
@@ -190,6 +191,7 @@ def sweep_tilted(
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
         own = branch(stream, d - first) if n_k is None else stream  # as the samplers without a tilt have it
+        alpha = prior.rows[prior.row_of[d]]
         count_document(z, lo, hi, n_d)
         labelled = start_document(z, lo, hi, kappa[d], omega[d], eta_t, a, b, m)
         if labelled:

@@ -17,7 +17,8 @@ import numpy as np
 from topoi._machine.arrays import Floats, Stream
 from topoi._machine.pool import Pool
 from topoi._machine.rng import TOPICS, new_stream
-from topoi._machine.simd import padded
+from topoi._machine.simd import pad
+from topoi.chain.alpha import AlphaRows
 from topoi.chain.factors._table import TableFactor
 from topoi.chain.factors.base import WordFactor
 from topoi.chain.factors.live import LiveFactor
@@ -36,7 +37,8 @@ class Sampler:
     exact: ClassVar[bool]
     #: Where the word factor comes from; that of the sampler itself is its attribute `factor`.
     factor_class: ClassVar[type[WordFactor]]
-    #: How a topic is drawn: "gibbs" (from the conditional itself) or "mh" (Metropolis–Hastings).
+    #: How a topic is drawn: "gibbs" (from the conditional itself), "mh" (Metropolis–Hastings) or "mean_field" (each
+    #: token by itself, from the conditional at the expected counts of its document).
     draw: ClassVar[str]
     #: Work per token, in words.
     cost: ClassVar[str]
@@ -45,6 +47,9 @@ class Sampler:
     tilts: ClassVar[bool] = False
     #: Can move topics where documents have an α of their own; else one α (`state.alpha`) serves all of them.
     alpha_per_document: ClassVar[bool] = False
+    #: Goes through the tokens of a word as it does through those of a document: only one process has them all, and the
+    #: engines of several refuse it.
+    by_words: ClassVar[bool] = False
     #: For inexact samplers: measured total variation between their stationary distribution and the posterior of the
     #: five-token corpus REPEATED in tests/support/exact.py, where counts are as small as they get (verify/bias.py).
     bias: ClassVar[float] = 0.0
@@ -52,13 +57,20 @@ class Sampler:
     options: ClassVar[dict[str, tuple[str, ...] | int]] = {}
 
     factor: WordFactor
+    #: α of the documents, of samplers with `alpha_per_document`.
+    prior: AlphaRows
 
     def __init__(self, state: State, pool: Pool | None = None, **form: Any) -> None:
         """`form` says in which form the kernels take the factor: arguments of its class."""
         self.state = state
         self.pool = pool or Pool(1)
-        self.alpha = padded(state.alpha, state.real)
+        self.take_alpha()
         self.factor = self.factor_class(state, self.pool, **form)
+
+    @classmethod
+    def spreads(cls) -> bool:
+        """Whether several processes can each move some of the documents, given the word factor."""
+        return cls.factor_class.fixed and not cls.by_words
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:
@@ -80,8 +92,15 @@ class Sampler:
 
     def refresh_priors(self) -> None:
         """Take over α and β from the state after an update of the priors."""
-        self.alpha = padded(self.state.alpha, self.state.real)
+        self.take_alpha()
         self.factor.refresh()
+
+    def take_alpha(self) -> None:
+        """Have α of the state's documents as kernels take it: those that know of one α alone look at the state."""
+        if self.alpha_per_document:
+            state = self.state
+            alpha = state.priors.topics.alpha_of(state.corpus)
+            self.prior = alpha.for_kernels(state.corpus.n_documents, state.real, pad(state.n_topics))
 
     def begin(self) -> None:
         """Make what is fixed during the coming sweep."""
@@ -123,7 +142,7 @@ class Sampler:
         state, s = self.state, self.state.supervision
         if s is None:
             none = np.zeros((state.corpus.n_documents, 0), np.float32)
-            eta, eta_t = np.zeros((0, len(self.alpha)), np.float32), np.zeros((state.n_topics, 0), np.float32)
+            eta, eta_t = np.zeros((0, pad(state.n_topics)), np.float32), np.zeros((state.n_topics, 0), np.float32)
             return TiltInput(eta, eta_t, none, none)
         return TiltInput(s.eta, np.ascontiguousarray(s.eta[:, : state.n_topics].T), s.kappa, s.omega)
 
@@ -131,7 +150,7 @@ class Sampler:
         """Move the tokens of documents first … last − 1 given φ in a table, all topics weighed at once."""
         if self.state.supervision is not None:
             return self.tilted_block(first, last, stream, factor, None)
-        return sweep_dense(self.tokens, first, last, factor.table, factor.offset, factor.scale, self.alpha, stream)
+        return sweep_dense(self.tokens, first, last, factor.table, factor.offset, factor.scale, self.prior, stream)
 
     def tilted_block(
         self, first: int, last: int, stream: Stream, factor: LiveFactor | TableFactor, n_k: Floats | None
@@ -142,7 +161,7 @@ class Sampler:
         assert s is not None
         wanted, moved = sweep_tilted(
             state.corpus.words, state.corpus.doc_ptr, first, last, state.z, factor.table, factor.offset, factor.scale,
-            self.alpha, n_k, state.beta_sum, *self.responses(), s.part, stream,
+            self.prior, n_k, state.beta_sum, *self.responses(), s.part, stream,
         )  # fmt: skip
         return int(wanted), int(moved)
 

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from topoi._machine.arrays import Floats, Int, Stream
+from topoi._machine.arrays import Int, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import uniform
 from topoi._machine.simd import LANES, draw_topic, new_sums, prefetch
+from topoi.chain.alpha import AlphaRows
 from topoi.chain.counts.moves import LiveCounts, move_token
 from topoi.chain.factors.live import LiveFactor
 from topoi.chain.samplers._document import TokenTopics, count_document
@@ -25,18 +26,19 @@ from topoi.chain.samplers.base import Sampler
 
 @kernel
 def sweep_documents(
-    tokens: TokenTopics, first: Int, last: Int, counts: LiveCounts, alpha: Floats, stream: Stream
+    tokens: TokenTopics, first: Int, last: Int, counts: LiveCounts, prior: AlphaRows, stream: Stream
 ) -> None:
     """One Gibbs step for every token of documents first … last − 1; updates topics and counts."""
     words, doc_ptr, z = tokens
     n_wk = counts.n_wk
     width = n_wk.shape[1]
     n_d = np.zeros(width, n_wk.dtype)
-    p = new_sums(alpha)
+    p = new_sums(prior.rows[0])
     one = n_d.dtype.type(1)
     end = doc_ptr[last] - 3
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
+        alpha = prior.rows[prior.row_of[d]]
         count_document(z, lo, hi, n_d)
         for i in range(lo, hi):
             w = words[i]
@@ -63,6 +65,7 @@ class Collapsed(Sampler):
     factor_class = LiveFactor
     draw = "gibbs"
     tilts = True
+    alpha_per_document = True
     cost = "O(K), sixteen topics at a time"
     reference = "Griffiths & Steyvers (2004), Finding scientific topics, PNAS 101"
     factor: LiveFactor
@@ -72,4 +75,4 @@ class Collapsed(Sampler):
         state = self.state
         if state.supervision is not None:
             return self.tilted_block(first, last, stream, self.factor, self.factor.n_k)
-        return sweep_documents(self.tokens, first, last, self.factor.counts, self.alpha, stream)
+        return sweep_documents(self.tokens, first, last, self.factor.counts, self.prior, stream)

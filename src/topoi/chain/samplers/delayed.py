@@ -30,6 +30,7 @@ class Delayed(Sampler):
     factor_class = DelayedFactor
     draw = "gibbs"
     tilts = True
+    alpha_per_document = True
     cost = "O(topics of the word), at most O(K), sixteen topics at a time"
     reference = DelayedFactor.reference
     bias = DelayedFactor.bias
@@ -46,5 +47,5 @@ class Delayed(Sampler):
         """Move the tokens of documents first … last − 1 given the counts."""
         factor = self.factor
         if factor.rows is not None:
-            return move_split(self.state, factor.rows, None, factor.scale, self.alpha, first, last, stream)
+            return move_split(self.state, factor.rows, None, factor.scale, self.prior, first, last, stream)
         return self.table_block(first, last, stream, factor)

@@ -5,7 +5,8 @@
 Given φ the documents are independent: the sweep is parallel and still exact. Trick: the conditional splits into a part
 over the topics of the document, O(K_d), and the prior's part whose mass is known per word (Magnusson et al. keep alias
 tables for it; walking the row when it is hit, which is rare, costs less than building V tables of K entries).
-Drawing φ costs O(VK) per sweep. For few topics all are weighed at once, which is quicker.
+Drawing φ costs O(VK) per sweep. For few topics all are weighed at once, which is quicker; and where documents have an α
+of their own, unless a document can have so few topics that to walk these is quicker still.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from topoi.chain.samplers._fixed import sweep_sparse
 from topoi.chain.samplers.base import Sampler
 from topoi.chain.state import State
 
-# Weighing all topics beats walking the document's up to here (docs/performance.md).
+# Weighing all topics beats walking the document's up to here (docs/experiments.md).
 DENSE_UP_TO = 1024
 
 
@@ -32,13 +33,15 @@ class Partial(Sampler):
     factor_class = DirichletFactor
     draw = "gibbs"
     tilts = True
+    alpha_per_document = True
     cost = "O(K), sixteen topics at a time, above 1,024 O(topics in the document); and O(V·K) per sweep for φ"
     reference = DirichletFactor.reference
     options: ClassVar = {"dense_up_to": 0}
     factor: TableFactor
 
     def __init__(self, state: State, pool: Pool | None = None, dense_up_to: int = DENSE_UP_TO) -> None:
-        self.dense = state.n_topics <= dense_up_to or state.supervision is not None
+        own_alpha = state.priors.topics.per_document  # there is no mass of a word that all documents share
+        self.dense = state.n_topics <= dense_up_to or state.supervision is not None or own_alpha
         super().__init__(state, pool, masses=not self.dense)
 
     def block(self, first: int, last: int, stream: Stream) -> Any:
@@ -47,7 +50,7 @@ class Partial(Sampler):
         if self.dense:
             return self.table_block(first, last, stream, factor)
         return sweep_sparse(
-            self.tokens, first, last, factor.table, factor.offset, factor.scale, self.alpha, factor.mass, stream
+            self.tokens, first, last, factor.table, factor.offset, factor.scale, self.prior.rows[0], factor.mass, stream
         )
 
 

@@ -10,9 +10,9 @@ With responses the proposal is  q(k) ∝ φ_wk (n_dk⁻ · tilt_k + α_k),  wher
 the document and are 1 for topics that these do not have (`_tilted_sparse`): a walk over as few topics as before,
 O(K_d · tasks) for a part, and one Metropolis–Hastings step, O(tasks), for tokens that want to move. Exact given φ.
 
-A rare word may draw c_wk = 0 for every topic (probability e^−(n_w + Kβ)). Its tokens then keep their topics; the sweep
-reports how many (`tokens_kept`). The paper does not say what to do. A topic may lose its φ for a word that has tokens
-in it: they leave it at their next turn, whatever the tilt says.
+A rare word may draw c_wk = 0 for every topic (probability e^−(n_w + Kβ)), or for every one that a document can have.
+Its tokens then keep their topics; the sweep reports how many (`tokens_kept`). The paper does not say what to do. A
+topic may lose its φ for a word that has tokens in it: they leave it at their next turn, whatever the tilt says.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
+from topoi.chain.alpha import AlphaRows
 from topoi.chain.factors.urn import UrnFactor
 from topoi.chain.samplers._document import TokenTopics, add_topic, clear_document, list_document, remove_topic
+from topoi.chain.samplers._sorted_row import find, prior_mass, walk_prior
 from topoi.chain.samplers._tilted import (
     FLOOR,
     FLOOR_OF_PART,
@@ -47,32 +49,17 @@ LOOK_UP = 4
 
 
 @kernel
-def find(topics: Ints, lo: Int, hi: Int, k: Int) -> Int:
-    """Position of topic k in topics[lo:hi] (sorted), or −1."""
-    end = hi
-    while lo < hi:
-        middle = (lo + hi) // 2
-        if topics[middle] < k:
-            lo = middle + 1
-        else:
-            hi = middle
-    if lo < end and topics[lo] == k:
-        return lo
-    return -1
-
-
-@kernel
 def sweep_documents(
-    tokens: TokenTopics, first: Int, last: Int, topics: Ints, phi: Floats, start: Ints, mass: Floats, alpha: Floats,
-    look_up: Int, responses: TiltInput, part: Int, stream: Stream,
+    tokens: TokenTopics, first: Int, last: Int, topics: Ints, phi: Floats, start: Ints, mass: Floats | None,
+    prior: AlphaRows, look_up: Int, responses: TiltInput, part: Int, stream: Stream,
 ) -> tuple[Int, Int, Int]:  # fmt: skip
-    """Move every token of documents first … last − 1 given φ.
+    """Move every token of documents first … last − 1 given φ; without masses, where α differs, they are summed up.
 
     Returns how many tokens kept their topic for want of φ, how many wanted to move under a tilt, and how many did.
     """
     words, doc_ptr, z = tokens
     _, eta_t, kappa, omega = responses
-    n_topics = alpha.shape[0]
+    n_topics = prior.rows.shape[1]
     n_tasks = eta_t.shape[1]
     n_d = np.zeros(n_topics, np.int32)
     active = np.zeros(n_topics, np.int64)
@@ -86,6 +73,7 @@ def sweep_documents(
     kept, wanted, moved = 0, 0, 0
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
+        alpha = prior.rows[prior.row_of[d]]
         n = list_document(z, lo, hi, n_d, active, place)
         labelled = start_document(z, lo, hi, kappa[d], omega[d], eta_t, a, b, m)
         n_parts = count_parts(hi - lo, labelled, part)
@@ -99,7 +87,8 @@ def sweep_documents(
             for i in range(lo + number, hi, n_parts):
                 w = words[i]
                 row, row_end = start[w], start[w + 1]
-                if row == row_end:
+                own = prior_mass(topics, phi, row, row_end, alpha) if mass is None else 0.0
+                if row == row_end or (mass is None and not own > 0.0):
                     kept += 1
                     continue
                 old = np.int64(z[i])
@@ -117,19 +106,16 @@ def sweep_documents(
                         if at >= 0:
                             total += weight[active[j]] * phi[at]
                         below[j] = total
-                u = uniform(stream) * (total + mass[w])
+                if mass is not None:
+                    own = mass[w]
+                u = uniform(stream) * (total + own)
                 j = 0
                 if u < total:
                     while u >= below[j]:
                         j += 1
                     new = np.int64(topics[row + j]) if by_word else active[j]
                 else:
-                    u = u - total
-                    u = u - alpha[topics[row]] * phi[row]
-                    while u >= 0.0 and row + j + 1 < row_end:
-                        j += 1
-                        u = u - alpha[topics[row + j]] * phi[row + j]
-                    new = np.int64(topics[row + j])
+                    new = walk_prior(topics, phi, row, row_end, alpha, u - total)
                 if labelled and new != old:
                     wanted += 1
                     to = (n_d[new] + alpha[new]) * (weight[old] + alpha[old])
@@ -161,6 +147,7 @@ class PolyaUrn(Sampler):
     factor_class = UrnFactor
     draw = "gibbs"
     tilts = True
+    alpha_per_document = True
     cost = "O(min(topics in the document, topics of the word)), and O(tokens + βVK) per sweep for φ"
     reference = UrnFactor.reference
     bias = UrnFactor.bias
@@ -171,12 +158,18 @@ class PolyaUrn(Sampler):
         super().__init__(state, pool)
         self.look_up = look_up
 
+    def take_alpha(self) -> None:
+        """α in float64, and not padded: no kernel weighs all topics."""
+        corpus = self.state.corpus
+        self.prior = self.state.priors.topics.alpha_of(corpus).for_kernels(corpus.n_documents, np.float64)
+
     def block(self, first: int, last: int, stream: Stream) -> tuple[int, int, int]:
         """Move the tokens of documents first … last − 1 given φ."""
         state, factor = self.state, self.factor
+        mass = None if state.priors.topics.per_document else factor.mass
         part = 1 if state.supervision is None else state.supervision.part
         kept, wanted, moved = sweep_documents(
-            self.tokens, first, last, factor.topics, factor.phi, factor.start, factor.mass, state.alpha, self.look_up,
+            self.tokens, first, last, factor.topics, factor.phi, factor.start, mass, self.prior, self.look_up,
             self.responses(), part, stream,
         )  # fmt: skip
         return int(kept), int(wanted), int(moved)

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from topoi._machine.arrays import Floats, Stream
 from topoi._machine.pool import Pool
+from topoi.chain.alpha import AlphaRows
 from topoi.chain.counts.split import DENSE_SHARE, SplitRows
 from topoi.chain.factors.live import LiveFactor
 from topoi.chain.samplers._split import sweep_split
@@ -27,6 +28,7 @@ class Split(Sampler):
     exact = True
     factor_class = LiveFactor
     draw = "gibbs"
+    alpha_per_document = True
     cost = "O(topics of the word), at most O(K), sixteen topics at a time"
     reference = "after Yao, Mimno & McCallum (2009), Efficient methods for topic model inference, KDD"
     options: ClassVar = {"dense_share": 0}
@@ -42,15 +44,15 @@ class Split(Sampler):
 
     def block(self, first: int, last: int, stream: Stream) -> None:
         """Move the tokens of documents first … last − 1."""
-        move_split(self.state, self.rows, self.rows.n_k, self.factor.scale, self.alpha, first, last, stream)
+        move_split(self.state, self.rows, self.rows.n_k, self.factor.scale, self.prior, first, last, stream)
 
 
 def move_split(
-    state: State, rows: SplitRows, n_k: Floats | None, scale: Floats, alpha: Floats, first: int,
+    state: State, rows: SplitRows, n_k: Floats | None, scale: Floats, prior: AlphaRows, first: int,
     last: int, stream: Stream,
 ) -> None:  # fmt: skip
     """Move the tokens of documents first … last − 1; an n_k says that the counts are live, else they stay."""
     sweep_split(
         state.corpus.words, state.corpus.doc_ptr, first, last, state.z, rows.dense, rows.table, rows.start, rows.size,
-        rows.topics, rows.counts, n_k, scale, alpha, state.beta, state.beta_sum, stream,
+        rows.topics, rows.counts, n_k, scale, prior, state.beta, state.beta_sum, stream,
     )  # fmt: skip

@@ -67,10 +67,12 @@ function relevantWords(k, lambda, n) {
 
 const named = new Map();
 
-// A few words that tell a topic from others.
+// The name that a topic was given, and a few words that tell it from others; where there is room for one word, one.
 function topicName(k, n = 3) {
   if (!named.has(k)) named.set(k, relevantWords(k, 0.6, 3).map((entry) => data.words[entry.word]));
-  return named.get(k).slice(0, n).join(" ") || "(no words)";
+  const words = named.get(k).slice(0, n).join(" ") || "(no words)";
+  const { name } = topics[k];
+  return name ? (n === 1 ? name : `${name}: ${words}`) : words;
 }
 
 // What the documents given are to the model: a sentence beside everything that is said of them.

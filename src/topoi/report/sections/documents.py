@@ -16,6 +16,7 @@ from topoi.report.beside import take_covariates
 from topoi.report.explained import reasons_of
 from topoi.report.predictions import NOT_KNOWN, Predictions
 from topoi.report.subject import Subject
+from topoi.report.words import WordTable
 
 MOST_CHARACTERS = 4000  # of a text
 MOST_TOPICS = 8  # of a document
@@ -64,10 +65,15 @@ def _shown(subject: Subject, corpus: Corpus) -> list[dict[str, Any]]:
     for document, why in zip(out, reasons, strict=True):
         number_of = {words.names[w]: w for w in document["words"]}
         document["why"] = [
-            reason | {name: [[number_of[word], part] for word, part in reason[name]] for name in ("words", "own_words")}
+            reason | {name: _numbered(reason[name], number_of, words) for name in ("words", "own_words")}
             for reason in why
         ]
     return out
+
+
+def _numbered(parts: list[list[Any]], number_of: dict[str, int], words: WordTable) -> list[list[Any]]:
+    """Parts of a score by numbers of words in place of their names; what is no word of the document is an n-gram."""
+    return [[number_of[name] if name in number_of else words.add_ngram(name), part] for name, part in parts]
 
 
 def word_topics(model: TopicModel, theta: NDArray[np.float64], words: NDArray[Any]) -> NDArray[np.int64]:

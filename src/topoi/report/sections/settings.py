@@ -43,6 +43,8 @@ def _sizes(subject: Subject) -> list[list[str]]:
         sizes += [["models", f"{len(models):,}"], ["topics of each", f"{first.n_topics:,}"]]
     else:
         sizes += [["topics", f"{first.n_topics:,}"]]
+        if (number := getattr(subject.estimator, "n_topics_posterior_", None)) is not None:
+            sizes.append(["topics on average over the sweeps", str(number)])
         if (trained := getattr(subject.estimator, "doc_topic_", None)) is not None:
             sizes.append(["documents learned from", f"{len(trained):,}"])
         sizes.append(["tokens learned from", f"{round(float(first.topic_counts.sum())):,}"])

@@ -1,6 +1,6 @@
 // The map of the topics, and the words of the chosen one in the order of the slider's relevance.
 
-function draw(body, { places, n_shown: nShown, n_steps: nSteps }) {
+function draw(body, { places, n_shown: nShown, n_steps: nSteps, trust }) {
   const box = el("div", { class: "map", id: "map" });
   body.classList.add("two");
   body.append(
@@ -9,6 +9,18 @@ function draw(body, { places, n_shown: nShown, n_steps: nSteps }) {
       el("span", { class: "keys" }, "Arrow keys go from topic to topic."))),
     wordSide(nSteps));
   drawWords(topicMap(box, places), nShown);
+  if (trust.length) drawTrust(byId("trust"), trust);
+}
+
+// In how many chains the chosen topic was found.
+function drawTrust(line, trust) {
+  const update = () => {
+    const { found_in: foundIn, n_chains: nChains, agreement } = trust[chosen];
+    const mean = agreement === null ? "" : `; mean overlap with its partners ${percent(agreement)}`;
+    line.textContent = `Found in ${foundIn} of ${nChains} chains${mean}`;
+  };
+  onChoice(update);
+  update();
 }
 
 // The list of words and its controls, empty.
@@ -32,6 +44,7 @@ function wordSide(nSteps) {
         el("input", { type: "range", id: "relevance", min: 0, max: 1, step: 1 / nSteps, value: 0.6,
           "aria-describedby": "relevance-note" }),
         el("div", { class: "ends", id: "relevance-note" }, el("span", {}, "0 distinctive"), el("span", {}, "1 frequent")))),
+    el("p", { class: "status", id: "trust", role: "status" }),
     el("ol", { class: "words", id: "words", "aria-label": "Words of the chosen topic" }),
     el("p", { class: "caption" }, el("span", { class: "swatch here" }), " tokens in this topic ",
       el("span", { class: "swatch all" }), " tokens in all topics"));
@@ -107,9 +120,13 @@ function fillSelect(select, some) {
   for (const group of groups) if (group.childNodes.length) select.append(...(several ? [group] : group.childNodes));
 }
 
-function lead() {
-  return data.models.length > 1
-    ? "The topics of all models side by side; shares are of the tokens of a model." : "";
+function lead({ trust }) {
+  const models = data.models.length > 1
+    ? "The topics of all models side by side; shares are of the tokens of a model. " : "";
+  if (!trust.length) return models.trim();
+  const everywhere = trust.filter((one) => one.found_in === one.n_chains).length;
+  return `${models}${count(everywhere)} of ${count(trust.length)} topics were found in all ${trust[0].n_chains} chains: ` +
+    "each chain has a topic that shares at least half of the probability of its words.";
 }
 
 section("topics", { title: "Topics", lead, draw });

@@ -1,7 +1,8 @@
-"""The map of the topics and the words of the chosen one."""
+"""The map of the topics, the words of the chosen one, and in how many chains it was found."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from scipy import sparse
@@ -12,6 +13,11 @@ from topoi.report.subject import Subject
 
 
 def data(subject: Subject) -> dict[str, Any]:
-    """The places of the topics on the map, and how many words and steps of the slider there are."""
+    """The places of the topics on the map, how many words and steps of the slider there are, and trust in topics."""
     stacked = sparse.hstack([model.counts for model in subject.models], format="csr")
-    return {"places": classical_mds(js_divergence(stacked)).tolist(), "n_shown": N_SHOWN, "n_steps": N_STEPS}
+    return {
+        "places": classical_mds(js_divergence(stacked)).tolist(),
+        "n_shown": N_SHOWN,
+        "n_steps": N_STEPS,
+        "trust": [asdict(one) for one in subject.estimator.topic_agreement()],  # empty if there is one chain
+    }

@@ -34,7 +34,7 @@ from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import new_state, topic_counts
 from topoi.estimators.saved import StoredEstimator
 
-PARALLEL = sorted(name for name, sampler in SAMPLERS.items() if sampler.factor_class.fixed)
+PARALLEL = sorted(name for name, sampler in SAMPLERS.items() if sampler.spreads())
 X = random_counts(300, 200, 60, seed=2)
 LABELLED = Documents(220, seed=3)
 QUICK = {"n_topics": 6, "n_sweeps": 12, "n_samples": 3, "sampler": "partial", "random_state": 0}
@@ -57,7 +57,20 @@ FITS = {
         MedLDARegressor(**QUICK | {"n_gibbs": 0, "loss": "squared", "sampler": "delayed"} | more), LABELLED.X,
         LABELLED.number),
     "held out": lambda **more: (MedLDARegressor(**QUICK | {"held_out": 0.2} | more), LABELLED.X, LABELLED.number),
+    "covariates": lambda **more: (LDA(**QUICK | more), X, None),
+    "topic labels": lambda **more: (LDA(**QUICK | more), X, None),
+    "number of topics": lambda **more: (LDA(**QUICK | {"n_topics": "auto", "n_sweeps": 60} | more), X, None),
+    "hdp": lambda **more: (LDA(**QUICK | {"doc_topic_prior": "hdp"} | more), X, None),
+    "seeds": lambda **more: (LDA(**QUICK | {"seeds": {"one": [2, 5], "two": [5, 40]}} | more), X, None),
 }  # fmt: skip
+#: What else the fits of these names are given, of so many documents.
+BESIDE = {
+    "covariates": lambda n: {"covariates": {"party": np.arange(n) % 3 // 2, "year": np.arange(n) % 17}},
+    "topic labels": lambda n: {"topic_labels": [[["a"], ["b"], ["a", "b"], [], None][d % 5] for d in range(n)]},
+}
+
+
+PRIORS = [*BESIDE, "number of topics", "hdp", "seeds"]
 
 
 def said(model):
@@ -70,7 +83,7 @@ def said(model):
 
 def fit(name, checkpoint=None, **more):
     model, documents, y = FITS[name](**more)
-    return model.fit(documents, y, checkpoint=checkpoint)
+    return model.fit(documents, y, checkpoint=checkpoint, **BESIDE.get(name, lambda n: {})(len(documents)))
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +109,9 @@ def test_several_parts():
 # ---- Topics in files, one process ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", slow_but([*PARALLEL, "learned priors", "several labels", "exact weights"], FITS))
+@pytest.mark.parametrize(
+    "name", slow_but([*PARALLEL, "learned priors", "several labels", "exact weights", "covariates"], FITS)
+)
 def test_blocks(name, expected):
     assert said(fit(name, engine="blocks")) == expected(name)
 
@@ -244,11 +259,13 @@ def test_a_file_names_no_engine(tmp_path, monkeypatch):
         [("polya_urn", 10), ("learned priors", 11), ("several labels", 3)],
         [
             ("delayed", 3),
+            ("expected", 3),
             ("polya_urn", 10),
             ("learned priors", 11),
             ("several labels", 3),
             ("exact weights", 9),
             ("ovr", 3),
+            ("number of topics", 27),
         ],
     ),
 )
@@ -342,10 +359,29 @@ def test_not_an_engine(engine):
         LDA(**QUICK, engine=engine).fit(X)
 
 
-@pytest.mark.parametrize(("sampler", "named"), [("collapsed", "'collapsed'"), ("auto", '"auto" means "collapsed"')])
-def test_samplers_that_are_not_parallel(sampler, named):
-    with pytest.raises(ParameterError, match=f"sampler: {named}.* needs one of delayed, partial, polya_urn"):
-        LDA(**QUICK | {"n_topics": 300, "sampler": sampler, "engine": "blocks"}).fit(X)
+@pytest.mark.parametrize(
+    ("sampler", "does"),
+    [("collapsed", "moves one token after another"), ("warp", "needs all tokens of a word in one process")],
+)
+def test_samplers_that_are_not_parallel(sampler, does):
+    says = f"sampler: '{sampler}' {does}, but an engine needs one of auto, delayed, expected, partial, polya_urn"
+    with pytest.raises(ParameterError, match=says):
+        LDA(**QUICK | {"sampler": sampler, "engine": "blocks"}).fit(X)
+
+
+@pytest.mark.parametrize("n_topics", [3, 5000])
+def test_auto_works_with_an_engine(n_topics):
+    """Also with many topics for few tokens, where a fit in memory takes a sampler that no engine can use."""
+    record = []
+    given = {"n_topics": n_topics, "sampler": "auto", "callbacks": [lambda progress: record.append(progress.sampler)]}
+    model = LDA(**QUICK | given | {"engine": "blocks"}).fit(X)
+    assert set(record) == {"delayed", "partial"} | ({"expected"} if n_topics == 3 else set())
+    record.clear()
+    alone = LDA(**QUICK | given).fit(X)
+    if n_topics == 3:
+        np.testing.assert_array_equal(alone.components_, model.components_)
+    else:
+        assert "split" in record
 
 
 def test_without_distributed(monkeypatch):
@@ -412,7 +448,11 @@ def kill_a_worker(client, delay=0.0):
 
 
 @pytest.mark.parametrize(
-    "name", slow_but(["partial", "several labels"], ["delayed", "partial", "polya_urn", "several labels", "numbers"])
+    "name",
+    slow_but(
+        ["partial", "several labels", "covariates"],
+        ["delayed", "expected", "partial", "polya_urn", "several labels", "numbers", *PRIORS],
+    ),
 )
 def test_two_workers(name, client, expected):
     assert said(fit(name, engine=client)) == expected(name)

@@ -13,8 +13,9 @@ import pytest
 
 from support.corpora import random_counts
 from topoi import LDA, Corpus
-from topoi.chain.engines.cluster import EngineError, _engine, _views, _words
+from topoi.chain.engines.cluster import EngineError, _documents, _engine, _views, _words
 from topoi.chain.engines.cluster._job import Layout, read_arrays, read_part, write_arrays
+from topoi.chain.engines.cluster._seen import seen_kind
 from topoi.errors import CorpusError
 from topoi.predict import fold_in
 
@@ -261,6 +262,47 @@ def test_a_table_that_is_cut_short(tmp_path, monkeypatch):
     monkeypatch.setattr(_words, "write_shared", write)
     with pytest.raises(EngineError, match=r"table is damaged \(it has 8 bytes"):
         LDA(**QUICK, engine="blocks", n_jobs=1).fit(X, checkpoint=tmp_path)
+
+
+SAID = {
+    "a word of another shard": ("word 0", lambda array: array + 200),
+    "a document that is none": ("row 0", lambda array: array - 100),
+    "fewer topics": ("counts", lambda array: array[:, 1:]),
+    "fewer words than times": ("word 0", lambda array: array[1:]),
+    "numbers of another type": ("counts", lambda array: array.astype(np.int32)),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_damaged_files_of_what_documents_say(name, tmp_path, monkeypatch):
+    true = _documents.write_seen
+    array, change = SAID[name]
+
+    def write(job, layout, sweep, number, group, seen):
+        true(job, layout, sweep, number, group, seen)
+        path = job.path(sweep, seen_kind(number), group)
+        arrays = read_arrays(path)
+        write_arrays(path, arrays | {array: change(arrays[array])})
+
+    monkeypatch.setattr(_documents, "write_seen", write)
+    with pytest.raises(EngineError, match=r"revise failed on .*seen0-00000 is damaged \("):
+        LDA(**QUICK | {"sampler": "expected"}, engine="blocks", n_jobs=1).fit(X, checkpoint=tmp_path)
+
+
+def test_files_of_rounds_go_with_them(tmp_path):
+    """A table for every minibatch of a sweep would be much: there is never more than that of two."""
+    most = []
+    true = _documents.write_seen
+
+    def write(*given):
+        most.append(len(list(tmp_path.rglob("factor-table-*"))))
+        true(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_documents, "write_seen", write)
+        LDA(**QUICK | {"sampler": "expected"}, engine="blocks", n_jobs=1).fit(X, checkpoint=tmp_path)
+    assert set(most) == {1}
+    assert not list(tmp_path.rglob("seen*"))
 
 
 def test_checksums_tell_groups_apart():

@@ -9,18 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoi._disk.blocks import file_to_sync
 from topoi._disk.store import ModelError
 from topoi._machine.pool import Pool
 from topoi._machine.simd import LANES
 from topoi.chain.counts.shares import Design
+from topoi.chain.counts.spectra import Spectrum, joined_spectrum
 from topoi.chain.counts.theta import add_shares
 from topoi.chain.diagnostics import topic_logs
 from topoi.chain.engines.cluster._counts import group_entries, write_entries
 from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays
+from topoi.chain.engines.cluster._seen import write_seen
 from topoi.chain.engines.cluster._views import group_corpus, group_state
-from topoi.chain.engines.cluster._words import read_factor
+from topoi.chain.engines.cluster._words import Recipe, open_rows, read_factor
 from topoi.chain.factors.base import FixedFactor
 from topoi.chain.responses.supervision import Supervision
 from topoi.chain.samplers import SAMPLERS
@@ -32,16 +35,21 @@ ONE = Pool(1)  # a worker has as many tasks at a time as it has threads
 def begin(job: Job, group: int) -> None:
     """Draw the first topics of a group."""
     layout = Layout.read(job)
-    z = first_topics(group_corpus(job, layout, group), job.priors.topics, job.seed)
+    z = first_topics(group_corpus(job, layout, group), job.priors, job.seed)
     _write_topics(job, layout, group, group_state(job, layout, group, 0, z))
 
 
-def go_on(job: Job, old: Job, sweep: int, shares: int | None, group: int) -> None:
-    """Take over the topics of a group, and the sums of its shares, from a checkpoint in another folder."""
+def go_on(job: Job, old: Job, sweep: int, shares: int | None, number: NDArray[np.int64] | None, group: int) -> None:
+    """Take over the topics of a group, and the sums of its shares, from a checkpoint in another folder.
+
+    With `number` topic k is from now on part of topic number[k].
+    """
     layout = Layout.read(job)
     z = read_arrays(old.path(sweep, "z", group), "z")["z"]
     corpus = group_corpus(job, layout, group)
     n_tokens = corpus.n_tokens
+    if number is not None and z.max(initial=0) < len(number):
+        z = number[z].astype(z.dtype)
     if z.shape != (n_tokens,) or z.dtype != topic_dtype(job.n_topics) or z.max(initial=0) >= job.n_topics:
         raise ModelError(f"{old.path(sweep, 'z', group)} does not hold the topics of {n_tokens} tokens")
     _write_topics(job, layout, group, group_state(job, layout, group, sweep, z))
@@ -70,6 +78,14 @@ def move(job: Job, name: str, options: Mapping[str, Any], sweep: int, group: int
     return answers
 
 
+def see(job: Job, recipe: Recipe, sweep: int, number: int, step: Any, group: int) -> None:
+    """Let the documents of a group have their say in a round of the word factor."""
+    layout = Layout.read(job)
+    factor = recipe.make(group_state(job, layout, group, sweep))
+    open_rows(job, factor, sweep, number)
+    write_seen(job, layout, sweep, number, group, factor.observe(step))
+
+
 def _write_topics(job: Job, layout: Layout, group: int, state: State) -> None:
     """Write the topics of a group, and their counts by shards of words."""
     write_entries(job.path(state.sweep, "counts", group), group_entries(state, layout.words))
@@ -95,6 +111,11 @@ def observe(job: Job, sweep: int, group: int) -> Any:
     """What an update of the prior of topics needs to know of a group."""
     state = group_state(job, Layout.read(job), group, sweep)
     return state.priors.topics.observe(state, ONE)
+
+
+def spectrum(job: Job, sweep: int, number: NDArray[np.int64], group: int) -> Spectrum:
+    """How often each count n_dk > 0 occurs in a group if topic k were part of topic number[k]."""
+    return joined_spectrum(group_state(job, Layout.read(job), group, sweep), number, ONE)
 
 
 def share(job: Job, before: int | None, sweep: int, group: int) -> None:

@@ -1,7 +1,8 @@
 """The engine of a cluster: the driver, which holds the priors, the weights and the sums over samples, but no tokens.
 
 A sweep is a few rounds of tasks, each of which begins when the one before it is complete: rows of the word factor, by
-shards of words; where needed, the same with its scale; new topics, by groups of documents; weights, by responses. Tasks
+shards of words; where documents have a say in them, by groups of documents and by shards in turn; where needed, the
+same with its scale; new topics, by groups of documents; weights, by responses. Tasks
 read and write files (`_job`), and tell the driver only small things. So a worker that is killed costs what it had in
 hand, and the files of the last complete sweep, with a small record of the driver's, are a checkpoint.
 """
@@ -38,8 +39,10 @@ from topoi._disk.store import ModelError
 from topoi._machine.simd import LANES
 from topoi.chain.checkpoint import Journal, Point
 from topoi.chain.counts.spectra import Spectrum, merge
+from topoi.chain.counts.theta import average_shares
 from topoi.chain.diagnostics import join_logs
 from topoi.chain.engines.cluster import _documents, _words
+from topoi.chain.engines.cluster._about import write_about
 from topoi.chain.engines.cluster._counts import sparse_entries, write_entries
 from topoi.chain.engines.cluster._faults import with_files
 from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays, write_shared
@@ -52,7 +55,7 @@ from topoi.chain.priors import Priors
 from topoi.chain.responses.supervision import Supervision
 from topoi.chain.samplers import Sampler
 from topoi.chain.samples import Samples, Trace
-from topoi.chain.state import State, real_dtype, topic_dtype
+from topoi.chain.state import State, join, real_dtype, topic_dtype, widen
 from topoi.corpus import Corpus
 
 R = TypeVar("R")
@@ -79,7 +82,7 @@ class Cluster:
         assert state.corpus.folder is not None
         self.state = state
         self.workers = workers
-        self.layout = Layout.of(state.corpus, state.n_topics)
+        self.layout = Layout.of(state.corpus, state.priors.topics.most)
         self.temporary = folder is None
         if folder is None:
             folder = temporary_folder("topoi-")
@@ -87,23 +90,28 @@ class Cluster:
         # Below the folder that was given nothing is a link: whoever wrote a checkpoint could lead us elsewhere by one.
         self.folder = folder.resolve() / "blocks"
         check_no_links(self.folder)
-        s = state.supervision
+        self.job = self._new_job()
+        self.begun = False
+        self.shares_at: int | None = None  # the sweep of the last sample
+        self.written: dict[int, int | None] = {}  # sweeps of the checkpoints of this process, and their `shares_at`
+        self.tallied: tuple[int, Spectrum, NDArray[np.int64]] | None = None
+
+    def _new_job(self) -> Job:
+        """A job for as many topics as the state has, with a folder of its own."""
+        state, s = self.state, self.state.supervision
         responses: dict[str, Any] = {}
         if s is not None:
             responses = {
                 "response": s.response, "nu": s.nu, "n_gibbs": s.n_gibbs, "part": s.part, "n_tasks": s.n_tasks,
                 "columns_nu": None if s.columns is None else s.columns.nu,
             }  # fmt: skip
-        self.job = Job(
+        job = Job(
             str(self.folder / uuid.uuid4().hex[:12]), str(state.corpus.folder), state.corpus.n_words,
-            state.n_topics, state.seed, np.dtype(state.real).name, code_stamp(), state.priors.given(None),
-            state.priors.words.pseudo_counts is not None, **responses,
+            state.n_topics, state.seed, np.dtype(state.real).name, code_stamp(), state.priors.without_counts(),
+            state.priors.words.pseudo_counts is not None, state.priors.topics.about in state.corpus.about, **responses,
         )  # fmt: skip
-        weakref.finalize(self, group_corpus.forget, self.job.folder)
-        self.begun = False
-        self.shares_at: int | None = None  # the sweep of the last sample
-        self.written: dict[int, int | None] = {}  # sweeps of the checkpoints of this process, and their `shares_at`
-        self.tallied: tuple[int, Spectrum, NDArray[np.int64]] | None = None
+        weakref.finalize(self, group_corpus.forget, job.folder)
+        return job
 
     # ---- Rounds of tasks ---------------------------------------------------------------------------------
 
@@ -138,6 +146,9 @@ class Cluster:
         if counts is not None:
             shards = [sparse_entries(counts[first:last]) for first, last in pairwise(self.layout.words.tolist())]
             write_entries(pseudo_counts_file(self.job), shards)
+        known = self.state.corpus.about.get(self.state.priors.topics.about)
+        if known is not None:
+            write_about(self.job, self.layout, known)
         s = self.state.supervision
         if s is not None:
             for name, array in (("y.npy", s.y), ("weight.npy", s.weight)):
@@ -163,11 +174,17 @@ class Cluster:
         if point is None:
             remove_trees(self.folder, RUN_NAMES, set())  # nothing that anyone could go on from
             return
+        if self.state.n_topics != self.job.n_topics:  # they had become more
+            self.job = self._new_job()
         old, self.shares_at = self._where(point)
+        self._go_on(old)
+
+    def _go_on(self, old: Job, number: NDArray[np.int64] | None = None) -> None:
+        """Take over the topics, and the sums of their shares, from the folder of another job."""
         self._open()
         if self.shares_at is not None:
             make_new(self.job.shares(self.shares_at))
-        self._groups(_documents.go_on, old, self.state.sweep, self.shares_at)
+        self._groups(_documents.go_on, old, self.state.sweep, self.shares_at, number)
         self._add_up()
 
     def _where(self, point: Point) -> tuple[Job, int | None]:
@@ -237,10 +254,7 @@ class Cluster:
         sampler = kind(state, **options)
         factor = sampler.factor
         assert isinstance(factor, FixedFactor)
-        _words.open_factor(job, factor, before)
-        drawn = self._shards(_words.draw, _words.Recipe.of(factor), before)
-        if _words.scale(job, factor, before, drawn):
-            self._shards(_words.finish, _words.Recipe.of(factor), before)
+        self._make(factor)
         make_new(job.sweep(before + 1))
         answers = self._groups(_documents.move, kind.name, dict(options), before)
         state.sweep += 1
@@ -257,12 +271,57 @@ class Cluster:
             remove_tree(job.sweep(before))
         return dict(summary)
 
+    def _make(self, factor: FixedFactor) -> None:
+        """Make the word factor of the coming sweep."""
+        job, sweep, recipe = self.job, self.state.sweep, _words.Recipe.of(factor)
+        rounds = factor.rounds()
+        numbers = [*range(len(rounds)), None]  # of the rows before every round, and of those in the end
+        _words.open_factor(job, factor, sweep, numbers[0])
+        drawn = self._shards(_words.draw, recipe, sweep, numbers[0])
+        _words.scale(job, factor, sweep, drawn, numbers[0])
+        for number, step in enumerate(rounds):
+            after = numbers[number + 1]
+            self._groups(_documents.see, recipe, sweep, number, step)
+            _words.open_factor(job, factor, sweep, after)
+            revised = self._shards(_words.revise, recipe, sweep, number, step, after)
+            _words.rescale(job, factor, sweep, step, revised, after)
+            _words.close_round(job, factor, sweep, number)
+        if _words.has_late(factor):
+            self._shards(_words.finish, recipe, sweep)
+
     @with_files
     def update_priors(self) -> None:
         """Update the priors that are due after the last sweep."""
         state = self.state
         state.priors = state.priors.updated(state, lambda: self._groups(_documents.observe, state.sweep), self._tally)
-        self._publish()
+        if state.n_topics == self.job.n_topics:
+            self._publish()
+            return
+        widen(state)
+        self._move_on()
+
+    @with_files
+    def spectrum(self, number: NDArray[np.int64]) -> Spectrum:
+        """How often each count n_dk > 0 occurs if topic k were part of topic number[k]."""
+        return merge(self._groups(_documents.spectrum, self.state.sweep, number))
+
+    @with_files
+    def join(self, number: NDArray[np.int64]) -> None:
+        """Make topic k part of topic number[k]."""
+        join(self.state, number)
+        self._move_on(number)
+
+    def _move_on(self, number: NDArray[np.int64] | None = None) -> None:
+        """Go on in another folder, with as many topics as the state has now.
+
+        Files have a column for each topic, and what is in a file follows from its name: tasks that are still under way
+        must not write to those that are read next.
+        """
+        old, self.job, self.tallied = self.job, self._new_job(), None
+        self._go_on(old, number)
+        if not self.written:
+            remove_tree(Path(old.folder))
+        self.written = {}
 
     @with_files
     def log_joint(self) -> float:
@@ -298,10 +357,10 @@ class Cluster:
             remove_tree(self.job.shares(last))
 
     @with_files
-    def doc_topic(self, samples: Samples) -> NDArray[np.float32]:
-        """Topic shares (D, K) of the documents: in memory, or in a file of the folder that the user gave."""
+    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Topic shares (D, …) of the documents: in memory, or in a file of the folder that the user gave."""
         self.begin()
-        shape = (self.state.corpus.n_documents, self.state.n_topics)
+        shape = (self.state.corpus.n_documents, int(number.max()) + 1)
         shares: NDArray[np.float32]
         if not self.temporary and shape[0]:
             # Of a process before; who has it mapped keeps it.
@@ -314,7 +373,7 @@ class Cluster:
         assert self.shares_at is not None
         for group in range(self.layout.n_groups):
             sums = _documents.read_shares(self.job, self.shares_at, group)
-            mean = sums / np.float32(samples.n)
+            mean = average_shares(sums, samples.n, number)
             if isinstance(shares, np.memmap):  # written, not mapped, so that a full disk is an error and not a crash
                 first = shares.offset // shares.itemsize + int(edges[group]) * shape[1]
                 write_shared(Path(str(shares.filename)), first, mean)

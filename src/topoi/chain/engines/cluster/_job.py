@@ -2,6 +2,7 @@
 
     folder/layout                     where groups of documents and shards of words begin and end
     folder/y.npy, weight.npy          targets and weights of the documents, where there are responses
+    folder/about-00003                what is known of the documents of group 3, where the prior of topics asks for it
     folder/columns-00003              columns beside the topics, of the documents of group 3, where there are some
     folder/pseudo_counts              those of the words, by shards, where there are some
     folder/sweep-000000012/model      the priors and the weights after sweep 12
@@ -56,6 +57,7 @@ class Job:
     stamp: str  # of the code that the driver runs
     priors: Priors  # as the run began, without pseudo-counts
     pseudo_counts: bool = False  # whether there are some
+    about: bool = False  # whether what the prior of topics asks of documents is known
     response: Response | None = None
     nu: float = 1.0
     n_gibbs: int = 2

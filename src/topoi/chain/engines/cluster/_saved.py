@@ -37,6 +37,7 @@ class Saved:
         if copy is None:
             corpus.save(folder)
             copy = Corpus.load(folder)
+        copy = copy.with_about(**corpus.about)  # which is not among the files of a corpus
         if self.folder is None:
             remove_with(copy, place)
         return copy

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats
 from topoi.chain.counts.shares import Design
+from topoi.chain.engines.cluster._about import read_about
 from topoi.chain.engines.cluster._counts import add_file
 from topoi.chain.engines.cluster._faults import EngineError
 from topoi.chain.engines.cluster._job import Job, Layout, checksum, damaged, read_arrays, read_part
@@ -78,7 +79,9 @@ def _open_group(job: Job, layout: Layout, group: int) -> Corpus:
     corpus = Corpus(words, doc_ptr - doc_ptr[0], job.n_words)
     corpus.first_document, corpus.first_block = int(ptr[0]), int(first_block)
     _preset(corpus, "block_ptr", ptr - ptr[0])
-    return corpus
+    if not job.about:
+        return corpus
+    return corpus.with_about(**{job.priors.topics.about: read_about(job, group, corpus.n_documents)})
 
 
 def changed(job: Job, why: object) -> EngineError:

@@ -5,6 +5,10 @@ sums of all shards the driver makes the scale; where rows have to be finished wi
 says which arrays there are, and each is a file of which every shard writes its part. Where that part begins is known at
 once if all words have as many items. If a word has an item for each entry of its row, it is known when all shards have
 drawn theirs: until then a shard keeps them in a file of its own.
+
+Where documents have a say in the rows (`rounds`), groups of documents write what they say to files, by shards of words,
+and shards write their rows anew, to the file of the next round: a task that is run again finds the rows that it began
+with. The arrays of round 0 are those that were drawn; the last round writes those without a number, which kernels get.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi._disk.folders import remove_files
 from topoi._machine.arrays import Floats, Numbers
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros
@@ -33,6 +38,7 @@ from topoi.chain.engines.cluster._job import (
     write_arrays,
     write_shared,
 )
+from topoi.chain.engines.cluster._seen import read_seen, seen_kind
 from topoi.chain.engines.cluster._views import shard_state
 from topoi.chain.factors import FACTORS
 from topoi.chain.factors.base import FixedFactor, Part
@@ -127,19 +133,19 @@ def _late(factor: FixedFactor) -> list[Part]:
     return [part for part in factor.given if part not in early]
 
 
-def _file(job: Job, sweep: int, part: Part) -> Path:
-    return job.path(sweep, f"factor-{part.name}")
+def _file(job: Job, sweep: int, part: Part, number: int | None = None) -> Path:
+    return job.path(sweep, f"factor-{part.name}", number)
 
 
-def _map(job: Job, sweep: int, part: Part, n: int, mode: str = "c") -> NDArray[Any]:
+def _map(job: Job, sweep: int, part: Part, n: int, mode: str = "c", number: int | None = None) -> NDArray[Any]:
     """An array of n items of the factor of a sweep, mapped."""
-    return map_shared(_file(job, sweep, part), part.dtype, (n, *(part.row or ())), mode)
+    return map_shared(_file(job, sweep, part, number), part.dtype, (n, *(part.row or ())), mode)
 
 
-def open_factor(job: Job, factor: FixedFactor, sweep: int) -> None:
-    """On the driver: make room for what all shards draw."""
+def open_factor(job: Job, factor: FixedFactor, sweep: int, number: int | None) -> None:
+    """On the driver: make room for what all shards draw, or for their rows before round `number`."""
     for part in _early(factor):
-        make_shared(_file(job, sweep, part), job.n_words * math.prod(part.row or ()), part.dtype)
+        make_shared(_file(job, sweep, part, number), job.n_words * math.prod(part.row or ()), part.dtype)
 
 
 class Drawn(NamedTuple):
@@ -149,34 +155,80 @@ class Drawn(NamedTuple):
     n_entries: int
 
 
-def draw(job: Job, recipe: Recipe, sweep: int, shard: int) -> Drawn:
-    """Draw the rows of a shard."""
+def draw(job: Job, recipe: Recipe, sweep: int, number: int | None, shard: int) -> Drawn:
+    """Draw the rows of a shard; `number` is 0 where there are rounds."""
     layout = Layout.read(job)
     factor = recipe.make(_state(job, layout, sweep, shard))
     sums = factor.draw()
     # A worker that was given up for lost may still get here: by then the driver may have drawn some topics anew.
-    if not job.path(sweep, "scale").exists():
-        _write(job, sweep, factor, _early(factor), int(layout.words[shard]))
+    if not job.path(sweep, "scale", number).exists():
+        _write(job, sweep, factor, _early(factor), int(layout.words[shard]), number=number)
     entries = {part.name: getattr(factor, part.name) for part in factor.drawn if part.row is None}
     if entries:
         write_arrays(job.path(sweep, "rows", shard), entries)
     return Drawn(sums, max(map(len, entries.values()), default=0))
 
 
-def scale(job: Job, factor: FixedFactor, sweep: int, drawn: list[Drawn]) -> bool:
-    """On the driver: make the scale from the sums of all shards; returns whether they have to finish their rows."""
+def scale(job: Job, factor: FixedFactor, sweep: int, drawn: list[Drawn], number: int | None) -> None:
+    """On the driver: make the scale from the sums of all shards."""
     for part in _early(factor):
-        setattr(factor, part.name, _map(job, sweep, part, job.n_words, "r+"))
+        setattr(factor, part.name, _map(job, sweep, part, job.n_words, "r+", number))
     factor.set_scale([array for shard in drawn for array in shard.sums])
     for part in _early(factor):  # it may have drawn topics anew
         flush_shared(getattr(factor, part.name))
-    first = np.concatenate(([0], np.cumsum([shard.n_entries for shard in drawn])))
-    late = _late(factor)
-    for part in late:
+        if number is not None:  # the next round has another file, and Windows removes none that is mapped
+            setattr(factor, part.name, np.zeros((0, *(part.row or ())), part.dtype))
+    _write_scale(job, factor, sweep, number, drawn)
+
+
+def rescale(
+    job: Job, factor: FixedFactor, sweep: int, step: Any, revised: list[Sequence[Numbers]], number: int | None
+) -> None:
+    """On the driver: make the scale from the sums of all shards after a round, for round `number` or the end."""
+    factor.rescale(step, [array for sums in revised for array in sums])
+    _write_scale(job, factor, sweep, number, [])
+
+
+def _write_scale(job: Job, factor: FixedFactor, sweep: int, number: int | None, drawn: list[Drawn]) -> None:
+    """Write the scale, and in the end make room for what needs it."""
+    first = np.concatenate(([0], np.cumsum([shard.n_entries for shard in drawn], dtype=np.int64)))
+    for part in _late(factor) if number is None else ():
         n = int(first[-1]) if part.row is None else job.n_words * math.prod(part.row)
         make_shared(_file(job, sweep, part), n, part.dtype)
-    write_arrays(job.path(sweep, "scale"), {"scale": factor.scale, "first": first})
-    return bool(late)
+    write_arrays(job.path(sweep, "scale", number), {"scale": factor.scale, "first": first})
+
+
+def has_late(factor: FixedFactor) -> bool:
+    """Whether shards have to finish their rows when there is a scale."""
+    return bool(_late(factor))
+
+
+def open_rows(job: Job, factor: FixedFactor, sweep: int, number: int, words: slice = slice(None)) -> None:
+    """Give a factor the rows of some words before round `number`, mapped: what it changes stays with it."""
+    factor.scale = read_arrays(job.path(sweep, "scale", number))["scale"]
+    for part in _early(factor):
+        setattr(factor, part.name, _map(job, sweep, part, job.n_words, number=number)[words])
+
+
+def revise(
+    job: Job, recipe: Recipe, sweep: int, number: int, step: Any, after: int | None, shard: int
+) -> Sequence[Numbers]:
+    """Let the words of a shard take up what the documents of round `number` say; returns sums over them."""
+    layout = Layout.read(job)
+    words = slice(*layout.words[shard : shard + 2].tolist())
+    rows = words.stop - words.start if job.pseudo_counts else 0
+    state = shard_state(job, layout, shard, sweep, np.zeros((rows, job.n_topics if rows else 0), job.real))
+    factor = recipe.make(state)
+    open_rows(job, factor, sweep, number, words)
+    sums = factor.revise(step, read_seen(job, layout, sweep, number, shard))
+    _write(job, sweep, factor, _early(factor), words.start, number=after)
+    return sums
+
+
+def close_round(job: Job, factor: FixedFactor, sweep: int, number: int) -> None:
+    """On the driver: remove the files of a round that is over."""
+    names = [_file(job, sweep, part, number).name for part in _early(factor)]
+    remove_files(job.sweep(sweep), "|".join([*names, rf"{seen_kind(number)}-\d+"]))
 
 
 def finish(job: Job, recipe: Recipe, sweep: int, shard: int) -> None:
@@ -192,14 +244,17 @@ def finish(job: Job, recipe: Recipe, sweep: int, shard: int) -> None:
         for name, array in read_arrays(job.path(sweep, "rows", shard)).items():
             setattr(factor, name, array)
     factor.finish()
-    _write(job, sweep, factor, _late(factor), words.start, int(known["first"][shard]))
+    entry = int(known["first"][shard]) if any(part.row is None for part in factor.given) else 0
+    _write(job, sweep, factor, _late(factor), words.start, entry)
 
 
-def _write(job: Job, sweep: int, factor: FixedFactor, parts: list[Part], word: int, entry: int = 0) -> None:
+def _write(
+    job: Job, sweep: int, factor: FixedFactor, parts: list[Part], word: int, entry: int = 0, number: int | None = None
+) -> None:
     """Write arrays of a shard whose first word and first entry have these numbers."""
     for part in parts:
         first = entry if part.row is None else word * math.prod(part.row)
-        write_shared(_file(job, sweep, part), first, getattr(factor, part.name))
+        write_shared(_file(job, sweep, part, number), first, getattr(factor, part.name))
 
 
 def read_factor(job: Job, factor: FixedFactor, sweep: int) -> None:

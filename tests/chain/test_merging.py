@@ -1,0 +1,89 @@
+"""Topics that are alike become one while a chain burns in; others, and those that a user has named, do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from topoi._machine.pool import Pool
+from topoi.chain.diagnostics import log_joint
+from topoi.chain.engines.local import Local
+from topoi.chain.merging import find_joins, match, of_documents, of_words
+from topoi.chain.priors import FixedBeta, Priors
+from topoi.chain.priors.hdp import HDP, reserve
+from topoi.chain.state import State
+from topoi.corpus import Corpus
+
+
+def halves(n_topics=3, empty=0, pseudo_counts=None):
+    """Topics with words of their own, each in two halves by chance: 0 and 1 are one topic, 2 and 3 another, …"""
+    rng = np.random.default_rng(1)
+    documents = np.repeat(np.arange(30), 40)
+    true = documents % n_topics
+    words = 5 * true + rng.integers(0, 5, len(true))
+    order = np.lexsort((words, documents))
+    corpus = Corpus(words[order].astype(np.int32), np.arange(0, 1201, 40), 5 * n_topics)
+    z = (2 * true[order] + rng.integers(0, 2, len(true))).astype(np.uint16)
+    prior = HDP.begin(2 * n_topics + empty, 100, 1, 9)
+    base = np.zeros((0, 0), np.float32) if pseudo_counts is None else pseudo_counts.toarray().astype(np.float32)
+    return State(corpus, Priors(prior, FixedBeta(0.1, pseudo_counts=pseudo_counts)), z, 0, 1, base)
+
+
+def test_halves_of_a_topic_are_joined():
+    state = halves()
+    number = find_joins(Local(state, Pool(1)))
+    assert number.tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_the_change_of_the_log_joint():
+    """It is found topic by topic."""
+    state = halves()
+    engine = Local(state, Pool(1))
+
+    def parts():
+        return (of_documents(engine.spectrum(np.arange(state.n_topics)), state.alpha)
+                + of_words(engine.counts(), state.beta)).sum()  # fmt: skip
+
+    before, joint = parts(), log_joint(state)
+    engine.join(np.array([0, 0, 1, 1, 2, 2]))
+    assert state.n_topics == 3
+    assert log_joint(state) - joint == pytest.approx(parts() - before)
+    assert log_joint(state) > joint
+
+
+def test_different_topics_stay():
+    state = halves()
+    engine = Local(state, Pool(1))
+    engine.join(np.array([0, 0, 1, 1, 2, 2]))
+    assert find_joins(engine) is None
+
+
+def test_empty_topics_beyond_the_reserve_go():
+    state = halves(empty=30)
+    number = find_joins(Local(state, Pool(1)))
+    assert number.max() + 1 == 3 + reserve(3)
+    assert len(np.unique(number[[0, 2, 4]])) == 3
+
+
+def test_named_topics_are_neither_joined_nor_moved():
+    """With pseudo-counts, as seeds have them: the first two topics are named, though they are alike or empty."""
+    counts = np.zeros((15, 7), np.int64)
+    counts[0, 0] = counts[0, 1] = counts[9, 6] = 1
+    state = halves(empty=1, pseudo_counts=sparse.csr_array(counts))
+    engine = Local(state, Pool(1))
+    number = find_joins(engine)
+    assert number.tolist() == [0, 1, 2, 2, 3, 3, 4]
+    engine.join(number)
+    assert state.priors.words.pseudo_counts.toarray()[[0, 0, 9], [0, 1, 4]].tolist() == [1, 1, 1]
+    assert state.base_table.shape == (15, 5)
+    assert state.base_table.sum() == 3
+
+
+def test_pairs_are_the_most_alike():
+    counts = sparse.csr_array(np.array([[9, 8, 0, 1], [1, 2, 5, 9], [0, 0, 5, 0]]))
+    free = np.ones(4, np.bool_)
+    assert match(counts, free).tolist() == [[0, 1], [2, 3]]
+    free[1] = False
+    assert [0, 1] not in match(counts, free).tolist()
+    assert match(counts, np.zeros(4, np.bool_)).shape == (0, 2)
