@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from topoi._machine.pool import Pool
+from topoi.chain.counts.elsewhere import STEP, words_of
 from topoi.chain.diagnostics import log_joint
 from topoi.chain.engines.local import Local
 from topoi.chain.merging import find_joins, match, of_documents, of_words
@@ -87,3 +88,77 @@ def test_pairs_are_the_most_alike():
     free[1] = False
     assert [0, 1] not in match(counts, free).tolist()
     assert match(counts, np.zeros(4, np.bool_)).shape == (0, 2)
+
+
+# ---- Leftovers -------------------------------------------------------------------------------------------------------
+
+
+def with_leftovers(share=0.05, own=False):
+    """Three topics with words of their own, in documents that mix two of them; topic 3 has tokens of all by chance.
+
+    With `own`, topic 3 has in its place a word that no other topic has.
+    """
+    rng = np.random.default_rng(2)
+    documents = np.repeat(np.arange(60), 40)
+    true = (documents + rng.integers(0, 2, len(documents))) % 3
+    words = 5 * true + rng.integers(0, 5, len(true))
+    left = rng.random(len(true)) < share
+    if own:
+        words[left] = 15
+    z = np.where(left, 3, true)
+    order = np.lexsort((words, documents))
+    corpus = Corpus(words[order].astype(np.int32), np.arange(0, 2401, 40), 16)
+    priors = Priors(HDP.begin(4, 100, 1, 9), FixedBeta(0.1))
+    return State(corpus, priors, z[order].astype(np.uint16), 0, 1, np.zeros((0, 0), np.float32))
+
+
+def naive_best(state, counts, closed):
+    """Σ log max (n_dj + α_j) φ_wj, token by token."""
+    phi = (counts + state.beta) / (counts.sum(0) + len(counts) * state.beta)
+    found = np.zeros(state.n_topics)
+    ptr = state.corpus.doc_ptr
+    for d in range(state.corpus.n_documents):
+        z = state.z[ptr[d] : ptr[d + 1]]
+        n_d = np.bincount(z, minlength=state.n_topics)
+        for w, k in zip(state.corpus.words[ptr[d] : ptr[d + 1]], z, strict=True):
+            if not closed[k]:
+                continue
+            places = (n_d + state.alpha) * phi[w]
+            has = ~closed & (counts[w] > 0)
+            places[~(has if has.any() else ~closed)] = 0
+            found[k] += np.log(places.max())
+    return found
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_the_best_places_elsewhere(own):
+    """Against plain Python; also of a word that open topics do not have."""
+    state = with_leftovers(own=own)
+    engine = Local(state, Pool(2))
+    closed = np.array([False, False, False, True])
+    counts = engine.counts()
+    found = engine.best_elsewhere(words_of(counts, state.beta), closed) * STEP
+    np.testing.assert_allclose(found, naive_best(state, counts.toarray(), closed), atol=0.01)
+    assert (found[:3] == 0).all()
+
+
+def test_a_leftover_is_given_up():
+    state = with_leftovers()
+    number = find_joins(Local(state, Pool(1)))
+    assert number[:3].tolist() == [0, 1, 2]
+    assert number[3] < 3
+
+
+def test_a_small_topic_of_its_own_stays():
+    """As small, but with a word that only it has."""
+    number = find_joins(Local(with_leftovers(own=True), Pool(1)))
+    assert number is None
+
+
+def test_a_named_leftover_stays():
+    state = with_leftovers()
+    counts = np.zeros((16, 4), np.int64)
+    counts[0, 3] = 1
+    given = Priors(state.priors.topics, FixedBeta(0.1, pseudo_counts=sparse.csr_array(counts)))
+    named = State(state.corpus, given, state.z, 0, 1, counts.astype(np.float32))
+    assert find_joins(Local(named, Pool(1))) is None

@@ -183,7 +183,7 @@ def test_the_posterior_is_of_sweeps_after_the_burn_in():
 def test_thirty_topics(n_documents, seed, first):
     """From documents drawn from the model, with default settings; `first` is the number that the chain begins with."""
     counts, _ = documents(30, n_documents, seed, n_words=1000, length=100)
-    model = LDA("auto", n_sweeps=400, random_state=0).fit(counts)
+    model = LDA("auto", random_state=0).fit(counts)
     assert model.n_topics_trace_[0, 1] == first
     assert abs(model.n_topics_posterior_.mean - 30) <= 3
 

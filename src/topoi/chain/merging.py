@@ -1,4 +1,4 @@
-"""Topics that are alike, found while a chain burns in: where one would do, two become one.
+"""Topics that are not needed, found while a chain burns in: those that are alike are joined, leftovers given up.
 
 A chain that finds the number of topics begins with more than enough. Several of them then share what is one topic, and
 Gibbs sampling, which moves one token at a time, takes very long to empty all but one. So pairs of topics with similar
@@ -6,7 +6,12 @@ words are tried, each topic in one pair at most, and joined where that raises
 
     log p(words, topics | α, β),    α of the new topic being the sum of theirs
 
-This is a step uphill, not one of a Markov chain: it belongs to the burn-in.
+What then remains besides true topics are small ones that hold a few tokens of everything, and are like no other topic.
+One of those is given up where its tokens, each at the best of its places in larger topics, would make that log
+probability higher. They go to the topic under which their words are most probable, and the next sweep moves each to
+where it belongs.
+
+These are steps uphill, not those of a Markov chain: they belong to the burn-in.
 """
 
 from __future__ import annotations
@@ -18,12 +23,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
+from topoi.chain.counts.elsewhere import STEP, Words, words_of
 from topoi.chain.counts.spectra import Spectrum
 from topoi.chain.model import join_columns
 from topoi.chain.state import State
 
 #: Pairs whose words are less alike than this (Bhattacharyya) are not tried.
 LEAST_ALIKE = 0.1
+#: The share of topics, the smallest ones, that may be given up at a time; the others take their tokens.
+SMALLEST_SHARE = 1 / 3
 
 
 class Holder(Protocol):
@@ -37,6 +45,9 @@ class Holder(Protocol):
     def spectrum(self, number: NDArray[np.int64]) -> Spectrum:
         """How often each count n_dk occurs if topic k were part of topic number[k]."""
 
+    def best_elsewhere(self, of: Words, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Σ log of the best place in an open topic over the tokens of each closed one, in steps of `STEP`."""
+
 
 def find_joins(engine: Holder) -> NDArray[np.int64] | None:
     """New numbers of the topics, with those joined that are better one; None if all stay as they are.
@@ -48,16 +59,13 @@ def find_joins(engine: Holder) -> NDArray[np.int64] | None:
     given = state.priors.words.pseudo_counts
     named = np.zeros(n, np.bool_) if given is None else np.asarray(given.sum(0)) > 0
     n_k = np.asarray(counts.sum(0), np.int64)
-    pairs = match(counts, (n_k > 0) & ~named)
+    free = (n_k > 0) & ~named
     number = np.arange(n)
-    number[pairs[:, 1]] = pairs[:, 0]
-    if len(pairs):
-        alone = of_documents(engine.spectrum(np.arange(n)), alpha) + of_words(counts, state.beta)
-        joint_alpha = np.bincount(number, alpha, n).astype(np.float64)
-        joint_counts = join_columns(counts, number, n)
-        joint = of_documents(engine.spectrum(number), joint_alpha) + of_words(joint_counts, state.beta)
-        a, b = pairs.T
-        number[b[joint[a] <= alone[a] + alone[b]]] = b[joint[a] <= alone[a] + alone[b]]
+    if free.any():
+        alone = of_documents(engine.spectrum(number), alpha) + of_words(counts, state.beta)
+        number = join_alike(engine, counts, free, alone)
+        alike = (number != np.arange(n)) | np.isin(np.arange(n), number[number != np.arange(n)])
+        number = give_up(engine, counts, free & ~alike, alone, number)
     stays = (number == np.arange(n)) & ((n_k > 0) | named)
     empty = np.flatnonzero((n_k == 0) & ~named)
     stays[empty[: state.priors.topics.reserve(int(stays.sum()))]] = True
@@ -66,6 +74,50 @@ def find_joins(engine: Holder) -> NDArray[np.int64] | None:
     place = np.cumsum(stays) - 1
     number[~stays & (n_k == 0)] = np.flatnonzero(stays)[-1]
     return place[number]
+
+
+def join_alike(
+    engine: Holder, counts: sparse.csr_array, free: NDArray[np.bool_], alone: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The topic that each becomes part of, or itself; `alone` is each one's part of the log probability now."""
+    n, alpha, beta = len(free), engine.state.alpha, engine.state.beta
+    number = np.arange(n)
+    a, b = match(counts, free).T
+    if not len(a):
+        return number
+    number[b] = a
+    joint_alpha = np.bincount(number, alpha, n).astype(np.float64)
+    joint = of_documents(engine.spectrum(number), joint_alpha) + of_words(join_columns(counts, number, n), beta)
+    worse = b[joint[a] <= alone[a] + alone[b]]
+    number[worse] = worse
+    return number
+
+
+def give_up(
+    engine: Holder,
+    counts: sparse.csr_array,
+    free: NDArray[np.bool_],
+    alone: NDArray[np.float64],
+    number: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """`number`, with small topics that are free part of a larger one where their tokens would do better elsewhere."""
+    n_k = np.asarray(counts.sum(0), np.int64)
+    small = np.argsort(n_k, kind="stable")
+    small = small[n_k[small] > 0]
+    small = small[: int(SMALLEST_SHARE * len(small))]
+    closed = np.zeros(len(free), np.bool_)
+    closed[small[free[small]]] = True
+    if not closed.any():
+        return number
+    of = words_of(counts, engine.state.beta)
+    gone = closed & (engine.best_elsewhere(of, closed) * STEP > alone)
+    number, columns = number.copy(), counts.tocsc()
+    open_ = np.flatnonzero(~closed & (n_k > 0))
+    for k in np.flatnonzero(gone):
+        part = slice(columns.indptr[k], columns.indptr[k + 1])
+        there = counts[columns.indices[part]][:, open_].toarray() + of.beta
+        number[k] = number[open_[np.argmax(columns.data[part] @ np.log(there * of.inverse[open_]))]]
+    return number
 
 
 def match(counts: sparse.csr_array, free: NDArray[np.bool_]) -> NDArray[np.int64]:
