@@ -106,21 +106,24 @@ def test_plan_with_an_opening():
 
 
 @pytest.mark.parametrize("supervised", [False, True])
-@pytest.mark.parametrize("n_topics", [1, 5, 100, 1023, 1024, 70_000])
+@pytest.mark.parametrize("n_topics", [1, 5, 100, 300, 1023, 1024, 70_000])
 @pytest.mark.parametrize("count", [1, 1000])
 def test_auto(count, n_topics, supervised):
     """Samples come from an exact sampler. All are parallel, unless topics are many for the tokens and nobody asks."""
     corpus = Corpus.from_counts(np.full((3, 10), count))
     plan = make_plan("auto", corpus, n_topics, supervised)
     assert SAMPLERS[plan.sampling].exact
-    assert plan.opening == (2 if n_topics <= 512 and not supervised else 0)
+    assert plan.opening == (0 if supervised else 2)
+    assert plan.parts == {300: 2, 1023: 4, 1024: 4, 70_000: 274}.get(n_topics, 1) ** (not supervised)
+    alone = make_plan("auto", corpus, n_topics, supervised, own_alpha=True)
+    assert alone == replace(plan, opening=plan.opening if n_topics <= 512 else 0, parts=1)
     always = make_plan("auto", corpus, n_topics, supervised, parallel=True)
     assert all(SAMPLERS[name].factor_class.fixed for name in always.samplers)
     if (not supervised and n_topics <= 5) or (count == 1000 and n_topics <= 1024):
         assert plan == always
     if not supervised and n_topics == 70_000:  # drawing φ would cost more than all else
-        assert plan.samplers == ["delayed", "split"]
-    assert make_plan("auto", corpus, n_topics, supervised, known=True) == replace(plan, opening=0)
+        assert plan.samplers == ["expected", "delayed", "split"]
+    assert make_plan("auto", corpus, n_topics, supervised, known=True) == replace(plan, opening=0, parts=1)
     unused = Corpus(corpus.words, corpus.doc_ptr, 10_000)  # words that never occur change nothing
     assert make_plan("auto", unused, n_topics, supervised) == plan
 

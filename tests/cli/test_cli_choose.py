@@ -86,6 +86,15 @@ def test_priors(place, tmp_path):
     assert told["table"] == [pytest.approx(row) for row in found.table]
 
 
+def test_topic_labels(place):
+    options = ("--topic-labels", "subject", "--topics-per-label", 2, "--folds", 2)
+    told = as_json("choose", place / "posts.csv", "--text", "body", "-k", "6,7", *FAST, *options, "--json")
+    data = read_documents(place / "posts.csv", text="body", topic_labels="subject", min_df=2, max_df=0.5)
+    estimator = LDA(n_sweeps=30, topics_per_label=2)
+    found = choose(data.corpus, (6, 7), topic_labels=data.topic_labels, cv=2, estimator=estimator)
+    assert told["table"] == [pytest.approx(row) for row in found.table]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -100,6 +109,7 @@ def test_priors(place, tmp_path):
         (("--loss", "hinge"), "--loss: is for models with labels"),
         (("--prevalence", "~ stars + s(age)"), "needs the columns that it names: --covariate stars --covariate age"),
         (("--seed-strength", "2"), "--seed-strength: is the weight of seed words; it needs --seeds"),
+        (("--topics-per-label", "2"), "--topics-per-label: is the number of topics of each label; it needs"),
         (("--picture", "choose.gif"), "--picture: must end in .png, .svg, .pdf"),
         (("-o", "nowhere/choose.csv"), "there is no folder"),
     ],

@@ -174,6 +174,34 @@ def test_numbers_with_covariates(train, table):
     assert all(math.isfinite(row["score"]) for row in found.table)
 
 
+def test_topic_labels(train):
+    """Held-out documents have the topics of their labels; a label that only one fold has is not known to the others."""
+    names = np.array(["left", "right"])[train.many % 2].tolist()
+    given = [[name] for name in names]
+    given[0] = None
+    given[1] = ["alone"]
+    found = choose(train.X, (4, 6), topic_labels=given, estimator=LDA(n_sweeps=12), cv=2)
+    folds = folds_of(train.X, 2)
+    corpus, logs = Corpus.from_counts(train.X), []
+    for fold in range(2):
+        rest, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        model = LDA(4, n_sweeps=12, random_state=model_seed(0, fold))
+        model.fit(corpus.take(rest), topic_labels=[given[d] for d in rest])
+        known = [None if d == 1 else given[d] for d in held_out]
+        logs.append(model.score(corpus.take(held_out), topic_labels=known))
+        assert ("alone" in model.topic_labels_) == (1 in rest)
+    assert found.table[0]["log_likelihood"] == pytest.approx(np.mean(logs))
+    whole = choose(train.X, (4,), estimator=LDA(n_sweeps=12), cv=2)
+    assert found.table[0]["log_likelihood"] != pytest.approx(whole.table[0]["log_likelihood"])
+    with pytest.raises(ParameterError, match="topic_labels: has 1 rows"):
+        choose(train.X, (4, 6), topic_labels=[["left"]])
+
+
+def test_topic_labels_without_an_estimator(train):
+    labels = pd.DataFrame({"left": train.many % 2, "right": 1 - train.many % 2})[:40]
+    assert choose(train.X[:40], (3,), topic_labels=labels, cv=2).best == 3
+
+
 def test_a_model_for_each_label(train):
     model = quick(strategy="ovr", n_sweeps=6)
     unlabelled = np.arange(len(train.many)) % 10 == 0

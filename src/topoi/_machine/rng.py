@@ -36,6 +36,7 @@ WORD_PRIOR = 9  # the prior of the words of a topic
 COLUMNS = 11  # weights of columns that are known in advance, of a task
 OWN = 12  # parameters of a loss of its own, of a task
 REFIT = 13  # the order in which documents move the weights of a group of tasks
+DIVISION = 14  # the parts of topics that were learned as one
 TABLES = 15  # tables of the topics of a block of documents, given α of each
 HALVES = 101  # halves of test documents
 LEFT_TO_RIGHT = 102  # topics of a test document, token by token

@@ -137,7 +137,12 @@ def run(
     for sweep in range(state.sweep + 1, last + 1):
         kind = SAMPLERS[plan.sampler(sweep - 1, schedule.n_burn_in)]
         before = time.perf_counter()
+        parts, priors = plan.groups_of(sweep - 1, schedule.n_burn_in), state.priors
+        if parts > 1:
+            engine.join(np.arange(state.n_topics) // parts)
         info = engine.sweep(kind, plan.options or {})
+        if parts > 1:  # every sweep ends with all topics, whatever comes between it and the next
+            engine.divide(parts, priors)
         rate = state.corpus.n_tokens / max(time.perf_counter() - before, 1e-9)
 
         if state.priors.due(sweep):

@@ -19,8 +19,8 @@ from topoi.errors import ParameterError
 class Plan:
     """`burn_in` runs until the burn-in is over, `sampling` from then on; `options` are for their constructors.
 
-    The first `opening` sweeps of the burn-in are those of `OPENING` instead. With a `quick` share below 1 `sampling`
-    runs earlier: after this share of the burn-in.
+    The first `opening` sweeps of the burn-in are those of `OPENING` instead, with topics in groups of `parts` that are
+    learned as one. With a `quick` share below 1 `sampling` runs earlier: after this share of the burn-in.
     """
 
     burn_in: str
@@ -28,11 +28,16 @@ class Plan:
     options: Mapping[str, Any] | None = None
     # Fingerprints of checkpoints are made of what a plan looks like. What follows from all else is not shown.
     opening: int = field(default=0, repr=False)
+    parts: int = field(default=1, repr=False)
     quick: float = field(default=1.0, repr=False)
 
     def __post_init__(self) -> None:
         for name in {self.burn_in, self.sampling}:
             SAMPLERS[name].check_options(self.options or {})
+
+    def groups_of(self, sweep: int, n_burn_in: int) -> int:
+        """How many topics are learned as one in sweep number `sweep` (counted from 0)."""
+        return self.parts if sweep < min(self.opening, n_burn_in) else 1
 
     @property
     def samplers(self) -> list[str]:
@@ -49,6 +54,8 @@ class Plan:
 #: The sampler of the first sweeps: from random topics on, each is worth many of the others (benchmarks/burn_in.py).
 OPENING = "expected"
 OPENING_SWEEPS = 2
+#: Topics that it learns, at most; where there are more they begin as parts of these.
+OPENING_TOPICS = 256
 
 # Nanoseconds measured on 20 Newsgroups, one core of an AMD EPYC (docs/experiments.md).
 NS_PER_GAMMA = 14.0  # one entry of a Dirichlet φ
@@ -56,13 +63,17 @@ NS_PER_TOKEN = 65.0  # a dense draw: so much for the token …
 NS_PER_TOPIC = 0.28  # … and so much for each topic, as long as all are weighed
 
 
-def auto(corpus: Corpus, n_topics: int, supervised: bool = False, parallel: bool = False, known: bool = False) -> Plan:
+def auto(
+    corpus: Corpus, n_topics: int, supervised: bool = False, parallel: bool = False, known: bool = False,
+    own_alpha: bool = False,
+) -> Plan:  # fmt: skip
     """The plan for a corpus and a number of topics; every sampler of it is to be parallel where `parallel` says so.
 
-    Burn-in with delayed counts: parallel, and near in few sweeps; LDA with up to some hundred topics is nearer still
-    after two sweeps with expected counts. Then an exact kernel: `partial`, which is parallel, unless drawing φ costs
-    more than all else. That is so with many topics for few tokens; there it is `split`. The number of threads has no
-    say: the bytes of a fit would then depend on it.
+    Burn-in with delayed counts: parallel, and near in few sweeps; LDA is nearer still after two sweeps with expected
+    counts. Many topics learn little in these, at a high cost: they begin in groups that are learned as one, unless
+    documents have an α of their own, which groups have not. Then an exact kernel: `partial`, which is parallel, unless
+    drawing φ costs more than all else. That is so with many topics for few tokens; there it is `split`. The number of
+    threads has no say: the bytes of a fit would then depend on it.
 
     Where something is `known` of the words of topics, by seeds or an earlier fit, topics do not begin at random, and
     expected counts would only blur them: named topics of the docstrings lost two thirds of their coherence.
@@ -75,10 +86,10 @@ def auto(corpus: Corpus, n_topics: int, supervised: bool = False, parallel: bool
         return Plan("delayed", "partial" if parallel or corpus.n_tokens >= n_entries else "collapsed")
     z_cost = corpus.n_tokens * (NS_PER_TOKEN + NS_PER_TOPIC * min(n_topics, SPLIT_ABOVE))
     phi_cost = n_entries * NS_PER_GAMMA
-    opening = OPENING_SWEEPS if n_topics <= SPLIT_ABOVE and not known else 0
-    if parallel or phi_cost <= z_cost:
-        return Plan("delayed", "partial", opening=opening)
-    return Plan("delayed", "split", opening=opening)
+    opening = 0 if known or (own_alpha and n_topics > SPLIT_ABOVE) else OPENING_SWEEPS
+    parts = -(-n_topics // OPENING_TOPICS) if opening and not own_alpha else 1
+    sampling = "partial" if parallel or phi_cost <= z_cost else "split"
+    return Plan("delayed", sampling, opening=opening, parts=parts)
 
 
 def check_sampler(name: str, supervised: bool = False, options: Mapping[str, Any] | None = None) -> None:
@@ -127,8 +138,10 @@ def check_priors(plan: Plan, priors: Priors) -> None:
 
 def make_plan(
     name: str, corpus: Corpus, n_topics: int, supervised: bool = False, options: Mapping[str, Any] | None = None,
-    parallel: bool = False, known: bool = False,
+    parallel: bool = False, known: bool = False, own_alpha: bool = False,
 ) -> Plan:  # fmt: skip
     """The plan that a user means by `sampler=name` and `sampler_options=options`."""
     check_sampler(name, supervised, options)
-    return auto(corpus, n_topics, supervised, parallel, known) if name == "auto" else Plan(name, name, options)
+    return (
+        auto(corpus, n_topics, supervised, parallel, known, own_alpha) if name == "auto" else Plan(name, name, options)
+    )

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from topoi._machine.arrays import Int, Ints, Stream
 from topoi._machine.jit import kernel
-from topoi._machine.rng import INIT, integer, new_stream
+from topoi._machine.rng import DIVISION, INIT, integer, new_stream
 from topoi.chain.alpha import AlphaRows
 from topoi.corpus import Corpus
 
@@ -105,6 +105,36 @@ def join(state: State, number: NDArray[np.int64]) -> None:
         state.base_table = counts.astype(state.real).toarray()
     if state.supervision is not None:
         state.supervision.join(number, share)
+
+
+def divided(
+    z: NDArray[np.unsignedinteger[Any]], corpus: Corpus, n_topics: int, parts: int, seed: int, sweep: int
+) -> NDArray[np.unsignedinteger[Any]]:
+    """Topics of which each becomes `parts` of the `n_topics` topics: k becomes parts·k, parts·k + 1, …
+
+    All tokens that a document has of a topic go to the same part, which is drawn, one stream per block of documents.
+    """
+    fine = np.empty(len(z), topic_dtype(n_topics))
+    for block, (first, last) in enumerate(pairwise(corpus.block_ptr.tolist())):
+        stream = new_stream(seed, DIVISION, sweep, corpus.first_block + block)
+        draw_parts(corpus.doc_ptr, first, last, z, n_topics, parts, fine, stream)
+    return fine
+
+
+@kernel
+def draw_parts(
+    doc_ptr: Ints, first: Int, last: Int, z: Ints, n_topics: Int, parts: Int, fine: Ints, stream: Stream
+) -> None:
+    """Fill `fine` of documents first … last − 1: a part of topic z for all tokens that a document has of it."""
+    part = np.zeros(-(-n_topics // parts), np.int64)  # 0: not drawn yet
+    for d in range(first, last):
+        for i in range(doc_ptr[d], doc_ptr[d + 1]):
+            k = z[i]
+            if part[k] == 0:
+                part[k] = 1 + integer(stream, min(parts, n_topics - parts * k))
+            fine[i] = parts * k + part[k] - 1
+        for i in range(doc_ptr[d], doc_ptr[d + 1]):
+            part[z[i]] = 0
 
 
 def new_state(corpus: Corpus, priors: Priors, seed: int) -> State:

@@ -53,6 +53,9 @@ class Trials:
     prevalence: Annotated[
         str | None, _option("--prevalence", help="How topics depend on covariates, as for `topoi fit`.")
     ] = None
+    topics_per_label: Annotated[
+        int | None, _option("--topics-per-label", min=1, help="Topics of each of --topic-labels, as for `topoi fit`.")
+    ] = None
     chains: Annotated[
         int | None, _option("--chains", min=1, help="Chains of each fit; the best counts. 3 smooth out bad luck.")
     ] = None
@@ -168,8 +171,9 @@ def _choose(
 
     until_stopped.hears_pilots = True  # type: ignore[attr-defined]
     settings = Settings(**asdict(trials))
-    estimator = new_estimator(target.kind, settings, callbacks=[until_stopped], covariates=bool(reading.covariate))
-    given: dict[str, Any] = {"covariates": data.covariates}
+    beside = {"topic_labels": reading.topic_labels is not None, "covariates": bool(reading.covariate)}
+    estimator = new_estimator(target.kind, settings, callbacks=[until_stopped], **beside)
+    given: dict[str, Any] = {"covariates": data.covariates, "topic_labels": data.topic_labels}
     if target.kind is not None:
         given["y"] = as_fit_takes_it(target, data)
     if target.kind in ("one", "several") and data.unlabelled.any():

@@ -25,6 +25,7 @@ from topoi.chain.loop import Callback, Rules, Run, Schedule, run
 from topoi.chain.model import TopicModel, check_whole
 from topoi.chain.names import name_topics, topic_labels
 from topoi.chain.plan import check_priors, check_sampler, make_plan
+from topoi.chain.priors import Priors
 from topoi.chain.priors.seeds import check_seeds, find_seeds
 from topoi.chain.state import State
 from topoi.corpus import Corpus, Ngrams
@@ -121,7 +122,7 @@ class TopicEstimator(
         ]
         of_all = (self._supervised, self.sampler_options, self.engine is not None)
         plans = [
-            make_plan(self.sampler, problem.corpus, prior.n_topics, *of_all, prior.words.pseudo_counts is not None)
+            make_plan(self.sampler, problem.corpus, prior.n_topics, *of_all, *said_of(prior))
             for problem, prior in zip(problems, priors, strict=True)
         ]
         if self.n_topics == AUTO:
@@ -416,6 +417,11 @@ class TopicEstimator(
             parse_formula(self.prevalence)
         check_sampler(self.sampler, self._supervised, self.sampler_options)
         check_method(self.infer_method)
+
+
+def said_of(priors: Priors) -> tuple[bool, bool]:
+    """What a plan asks of priors: whether they know words of topics, and whether documents have an α of their own."""
+    return priors.words.pseudo_counts is not None, priors.topics.per_document
 
 
 def as_validation(validation: Any) -> tuple[Any, Any, Any]:

@@ -43,7 +43,7 @@ class TopicLabels:
 
     def beside(self, corpus: Corpus, given: Any, n_topics: int) -> Corpus:
         """Documents with the table of the topics that they may have, of `n_topics` in all."""
-        rows, _ = _read(given, corpus.n_documents)
+        rows, _ = read_topic_labels(given, corpus.n_documents)
         return corpus.with_about(**{Allowed.about: self.table(rows, n_topics)})
 
     def table(self, rows: Sequence[Names], n_topics: int) -> sparse.csr_array:
@@ -88,7 +88,7 @@ class TopicLabels:
 def learn_topic_labels(given: Any, topics_per_label: int, n_topics: int, corpus: Corpus) -> tuple[TopicLabels, Corpus]:
     """What the labels of documents to learn from are; and the documents with the topics that they may have."""
     check_whole("topics_per_label", topics_per_label)
-    rows, names = _read(given, corpus.n_documents)
+    rows, names = read_topic_labels(given, corpus.n_documents)
     if names is None:
         names = sorted({name for labels in rows for name in labels or ()})
     if not names:
@@ -107,7 +107,7 @@ def learn_topic_labels(given: Any, topics_per_label: int, n_topics: int, corpus:
     return labels, corpus.with_about(**{Allowed.about: labels.table(rows, n_topics)})
 
 
-def _read(given: Any, n_documents: int) -> tuple[list[Names], list[str] | None]:
+def read_topic_labels(given: Any, n_documents: int) -> tuple[list[Names], list[str] | None]:
     """Labels of every document; and the names of all in their order, if what is given has columns."""
     if sparse.issparse(given) or isinstance(given, Mapping) or hasattr(given, "columns") or np.ndim(_peek(given)) == 2:
         return _from_columns(given, n_documents)

@@ -33,14 +33,16 @@ class Attempt:
 
 def measured(fitted: Any, held_out: Documents, n_words: int, n_jobs: int | None) -> Attempt:
     """The measures of a fitted estimator on documents that it has not seen."""
-    corpus = held_out.corpus
+    corpus, known = held_out.corpus, held_out.known_to(fitted)
     if fitted.prevalence_covariates_:
-        corpus = fitted.with_prevalence(corpus, **held_out.covariates)
+        corpus = fitted.with_prevalence(corpus, known["covariates"])
+    if "topic_labels" in known:
+        corpus = fitted.with_topic_labels(corpus, known["topic_labels"])
     completed = [document_completion(model, corpus, n_jobs=n_jobs) for model in fitted.topic_models_]
     coherence = npmi(top_columns(fitted, n_words), held_out.corpus)
     score = None
     if held_out.y is not None:
-        score = float(fitted.score(held_out.corpus, held_out.y, **held_out.covariates))
+        score = float(fitted.score(held_out.corpus, held_out.y, **known))
     log_likelihood = math.fsum(one.log_likelihood for one in completed) / len(completed)
     return Attempt(fitted.topic_models_, log_likelihood, mean_coherence(coherence), score)
 

@@ -29,6 +29,7 @@ def choose(
     y: Any = None,
     unlabelled: Any = None,
     covariates: Any = None,
+    topic_labels: Any = None,
     cv: int = 3,
     estimator: Any = None,
     n_words: int = 10,
@@ -45,13 +46,14 @@ def choose(
         The numbers of topics to try, each once.
     y : labels or targets, if the estimator learns them
         The score of predictions (accuracy, R²) then decides, in place of the likelihood.
-    unlabelled, covariates
+    unlabelled, covariates, topic_labels
         As for `fit` of the estimator. Documents without a label, or with a label of fewer than `cv` documents, are
-        learned from in every fit and never held out.
+        learned from in every fit and never held out. Held-out documents use their covariates and topic labels; one
+        with a topic label that the other folds do not have may have all topics.
     cv : int, default 3
         Folds. A number of topics is fitted once for each fold, on the documents of the others.
     estimator : LDA, MedLDAClassifier or MedLDARegressor, default ``LDA(doc_topic_prior="learn")``
-        What is fitted; `n_topics`, `random_state`, `n_jobs` and `progress` are those given here.
+        What is fitted (``LDA()`` by default with topic labels, which say what α is); `n_topics`, `random_state`, `n_jobs` and `progress` are those given here.
     n_words : int, default 10
         Top words of a topic for the coherence.
     random_state : int, default 0
@@ -76,11 +78,11 @@ def choose(
     check_whole("cv", cv, 2)
     check_whole("n_words", n_words, 2)
     check_whole("random_state", random_state, 0)
-    base = LDA(doc_topic_prior="learn") if estimator is None else estimator
+    base = LDA(doc_topic_prior=None if topic_labels is not None else "learn") if estimator is None else estimator
     if not isinstance(base, TopicEstimator):
         raise ParameterError("estimator", f"must be an LDA, MedLDAClassifier or MedLDARegressor, not {base!r}")
     n_jobs = base.n_jobs if n_jobs is None else n_jobs
-    documents = as_documents(X, base, y, unlabelled, covariates)
+    documents = as_documents(X, base, y, unlabelled, covariates, topic_labels)
     folds = fold_numbers(documents, base, cv, random_state)
     fewest = min(int(documents.corpus.doc_lengths[folds != fold].sum()) for fold in range(cv))
     if numbers[-1] > fewest:

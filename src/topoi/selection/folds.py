@@ -15,6 +15,8 @@ from sklearn.utils import get_tags
 from topoi._machine.rng import FOLDS, bits, new_stream
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
+from topoi.estimators.topics_of_labels import PARAMETER as TOPIC_LABELS
+from topoi.estimators.topics_of_labels import read_topic_labels
 
 #: The fold of documents that are never held out.
 ALWAYS_LEARNED = -1
@@ -26,12 +28,21 @@ class Documents:
 
     corpus: Corpus
     y: NDArray[Any] | None
-    by_row: dict[str, Any]  # covariates, unlabelled: those that were given
+    by_row: dict[str, Any]  # covariates, unlabelled, topic_labels: those that were given
 
-    @property
-    def covariates(self) -> dict[str, Any]:
-        """As an argument of methods that predict; empty if there are none."""
-        return {name: value for name, value in self.by_row.items() if name == "covariates"}
+    def known_to(self, fitted: Any) -> dict[str, Any]:
+        """What methods of a fitted estimator are told of them: covariates and topic labels, those that were given.
+
+        Labels of a document with one that the fit did not have count as not known.
+        """
+        told = {name: value for name, value in self.by_row.items() if name == "covariates"}
+        if TOPIC_LABELS in self.by_row:
+            names = set(fitted.topic_labels_)
+            told[TOPIC_LABELS] = [
+                labels if labels is not None and names.issuperset(labels) else None
+                for labels in self.by_row[TOPIC_LABELS]
+            ]
+        return told
 
     def score_name(self, estimator: Any) -> str:
         """What `score` of an estimator of them is."""
@@ -62,7 +73,9 @@ def _rows_of(table: Any, rows: NDArray[np.int64]) -> Any:
     return (table if hasattr(table, "__getitem__") and hasattr(table, "shape") else np.asarray(table))[rows]
 
 
-def as_documents(X: Any, estimator: Any, y: Any, unlabelled: Any, covariates: Any) -> Documents:
+def as_documents(
+    X: Any, estimator: Any, y: Any, unlabelled: Any = None, covariates: Any = None, topic_labels: Any = None
+) -> Documents:
     """What a user means by documents and what is known of them; an error if the estimator cannot use it."""
     corpus = Corpus.load(X) if isinstance(X, str | os.PathLike) else X
     corpus = corpus.in_memory if isinstance(corpus, Corpus) else Corpus.from_counts(corpus)
@@ -76,6 +89,9 @@ def as_documents(X: Any, estimator: Any, y: Any, unlabelled: Any, covariates: An
     by_row = {name: value for name, value in given.items() if value is not None}
     if unlabelled is not None:
         by_row["unlabelled"] = np.asarray(unlabelled)
+    if topic_labels is not None:
+        by_row[TOPIC_LABELS] = np.empty(corpus.n_documents, object)
+        by_row[TOPIC_LABELS][:] = read_topic_labels(topic_labels, corpus.n_documents)[0]
     targets = None if y is None else np.asarray(y)
     for name, rows in (("y", targets), ("unlabelled", by_row.get("unlabelled"))):
         if rows is not None and (rows.ndim == 0 or len(rows) != corpus.n_documents):

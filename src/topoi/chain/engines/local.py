@@ -14,13 +14,15 @@ from scipy import sparse
 
 from topoi._machine.pool import Pool
 from topoi.chain.checkpoint import Journal
+from topoi.chain.counts.elsewhere import Words, best_elsewhere
 from topoi.chain.counts.spectra import Spectrum, joined_spectrum, word_spectrum
 from topoi.chain.counts.theta import add_shares, average_shares
 from topoi.chain.diagnostics import log_joint
 from topoi.chain.model import sample_counts
+from topoi.chain.priors import Priors
 from topoi.chain.samplers import Sampler
 from topoi.chain.samples import Samples, Trace
-from topoi.chain.state import State, join, widen
+from topoi.chain.state import State, divided, join, widen
 
 
 class Engine(Protocol):
@@ -43,8 +45,14 @@ class Engine(Protocol):
     def spectrum(self, number: NDArray[np.int64]) -> Spectrum:
         """How often each count n_dk > 0 occurs, topic by topic, if topic k were part of topic number[k]."""
 
+    def best_elsewhere(self, of: Words, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """What the tokens of closed topics could have in open ones: see `topoi.chain.counts.elsewhere`."""
+
     def join(self, number: NDArray[np.int64]) -> None:
         """Make topic k part of topic number[k]."""
+
+    def divide(self, parts: int, priors: Priors) -> None:
+        """Make each topic `parts` topics of those that `priors` are for: see `topoi.chain.state.divided`."""
 
     def log_joint(self) -> float:
         """log p(words, topics | α, β)."""
@@ -102,6 +110,10 @@ class Local:
         """How often each count n_dk > 0 occurs if topic k were part of topic number[k]."""
         return joined_spectrum(self.state, number, self.pool)
 
+    def best_elsewhere(self, of: Words, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """What the tokens of closed topics could have in open ones."""
+        return best_elsewhere(self.state, of, closed, self.pool)
+
     def join(self, number: NDArray[np.int64]) -> None:
         """Make topic k part of topic number[k]."""
         state = self.state
@@ -109,6 +121,13 @@ class Local:
         join(state, number)
         if state.supervision is not None:
             state.supervision.refresh(state, self.pool)
+        self.sampler = None  # its tables have a column for each topic
+
+    def divide(self, parts: int, priors: Priors) -> None:
+        """Make each topic `parts` topics of those that `priors` are for."""
+        state = self.state
+        state.priors = priors
+        state.z[:] = divided(state.z, state.corpus, state.n_topics, parts, state.seed, state.sweep)
         self.sampler = None  # its tables have a column for each topic
 
     def log_joint(self) -> float:

@@ -15,6 +15,8 @@ from topoi._disk.blocks import file_to_sync
 from topoi._disk.store import ModelError
 from topoi._machine.pool import Pool
 from topoi._machine.simd import LANES
+from topoi.chain.counts.elsewhere import Words
+from topoi.chain.counts.elsewhere import best_elsewhere as best_elsewhere_of
 from topoi.chain.counts.shares import Design
 from topoi.chain.counts.spectra import Spectrum, joined_spectrum
 from topoi.chain.counts.theta import add_shares
@@ -27,7 +29,7 @@ from topoi.chain.engines.cluster._words import Recipe, open_rows, read_factor
 from topoi.chain.factors.base import FixedFactor
 from topoi.chain.responses.supervision import Supervision
 from topoi.chain.samplers import SAMPLERS
-from topoi.chain.state import State, first_topics, topic_dtype
+from topoi.chain.state import State, divided, first_topics, topic_dtype
 
 ONE = Pool(1)  # a worker has as many tasks at a time as it has threads
 
@@ -39,17 +41,21 @@ def begin(job: Job, group: int) -> None:
     _write_topics(job, layout, group, group_state(job, layout, group, 0, z))
 
 
-def go_on(job: Job, old: Job, sweep: int, shares: int | None, number: NDArray[np.int64] | None, group: int) -> None:
+def go_on(
+    job: Job, old: Job, sweep: int, shares: int | None, number: NDArray[np.int64] | None, parts: int, group: int
+) -> None:
     """Take over the topics of a group, and the sums of its shares, from a checkpoint in another folder.
 
-    With `number` topic k is from now on part of topic number[k].
+    With `number` topic k is from now on part of topic number[k]; with `parts` above 1 it becomes so many topics.
     """
     layout = Layout.read(job)
     z = read_arrays(old.path(sweep, "z", group), "z")["z"]
     corpus = group_corpus(job, layout, group)
     n_tokens = corpus.n_tokens
     if number is not None and z.max(initial=0) < len(number):
-        z = number[z].astype(z.dtype)
+        z = number[z].astype(topic_dtype(job.n_topics))
+    if parts > 1 and z.max(initial=0) <= (job.n_topics - 1) // parts:
+        z = divided(z, corpus, job.n_topics, parts, job.seed, sweep)
     if z.shape != (n_tokens,) or z.dtype != topic_dtype(job.n_topics) or z.max(initial=0) >= job.n_topics:
         raise ModelError(f"{old.path(sweep, 'z', group)} does not hold the topics of {n_tokens} tokens")
     _write_topics(job, layout, group, group_state(job, layout, group, sweep, z))
@@ -116,6 +122,11 @@ def observe(job: Job, sweep: int, group: int) -> Any:
 def spectrum(job: Job, sweep: int, number: NDArray[np.int64], group: int) -> Spectrum:
     """How often each count n_dk > 0 occurs in a group if topic k were part of topic number[k]."""
     return joined_spectrum(group_state(job, Layout.read(job), group, sweep), number, ONE)
+
+
+def best_elsewhere(job: Job, sweep: int, of: Words, closed: NDArray[np.bool_], group: int) -> NDArray[np.int64]:
+    """What the tokens of closed topics in a group could have in open ones."""
+    return best_elsewhere_of(group_state(job, Layout.read(job), group, sweep), of, closed, ONE)
 
 
 def share(job: Job, before: int | None, sweep: int, group: int) -> None:

@@ -38,6 +38,7 @@ from topoi._disk.folders import (
 from topoi._disk.store import ModelError
 from topoi._machine.simd import LANES
 from topoi.chain.checkpoint import Journal, Point
+from topoi.chain.counts.elsewhere import Words
 from topoi.chain.counts.spectra import Spectrum, merge
 from topoi.chain.counts.theta import average_shares
 from topoi.chain.diagnostics import join_logs
@@ -179,12 +180,12 @@ class Cluster:
         old, self.shares_at = self._where(point)
         self._go_on(old)
 
-    def _go_on(self, old: Job, number: NDArray[np.int64] | None = None) -> None:
+    def _go_on(self, old: Job, number: NDArray[np.int64] | None = None, parts: int = 1) -> None:
         """Take over the topics, and the sums of their shares, from the folder of another job."""
         self._open()
         if self.shares_at is not None:
             make_new(self.job.shares(self.shares_at))
-        self._groups(_documents.go_on, old, self.state.sweep, self.shares_at, number)
+        self._groups(_documents.go_on, old, self.state.sweep, self.shares_at, number, parts)
         self._add_up()
 
     def _where(self, point: Point) -> tuple[Job, int | None]:
@@ -306,19 +307,32 @@ class Cluster:
         return merge(self._groups(_documents.spectrum, self.state.sweep, number))
 
     @with_files
+    def best_elsewhere(self, of: Words, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """What the tokens of closed topics could have in open ones."""
+        parts = self._groups(_documents.best_elsewhere, self.state.sweep, of, closed)
+        return np.asarray(np.sum(parts, axis=0), np.int64)
+
+    @with_files
     def join(self, number: NDArray[np.int64]) -> None:
         """Make topic k part of topic number[k]."""
+        self.begin()
         join(self.state, number)
         self._move_on(number)
 
-    def _move_on(self, number: NDArray[np.int64] | None = None) -> None:
+    @with_files
+    def divide(self, parts: int, priors: Priors) -> None:
+        """Make each topic `parts` topics of those that `priors` are for."""
+        self.state.priors = priors
+        self._move_on(parts=parts)
+
+    def _move_on(self, number: NDArray[np.int64] | None = None, parts: int = 1) -> None:
         """Go on in another folder, with as many topics as the state has now.
 
         Files have a column for each topic, and what is in a file follows from its name: tasks that are still under way
         must not write to those that are read next.
         """
         old, self.job, self.tallied = self.job, self._new_job(), None
-        self._go_on(old, number)
+        self._go_on(old, number, parts)
         if not self.written:
             remove_tree(Path(old.folder))
         self.written = {}
