@@ -38,9 +38,9 @@ def small_corpus(problem: Problem) -> Corpus:
 
 
 def warm_up(problem: Problem, sampler: str, n_topics: int) -> None:
-    """Have the kernels of a plan compiled, or read from the cache."""
-    corpus = small_corpus(problem)
-    run(start(corpus, n_topics, 0), make_plan(sampler, corpus, n_topics), Schedule(4, 1))
+    """Have the kernels of all samplers of a plan compiled, or read from the cache."""
+    plan = make_plan(sampler, problem.corpus, n_topics)
+    run(start(small_corpus(problem), n_topics, 0), plan, Schedule(4 * max(plan.opening, 1), 1))
 
 
 def fit(sampler: str, problem: Problem, n_topics: int, seed: int, recorder: Recorder) -> None:
