@@ -53,7 +53,8 @@ def choose(
     cv : int, default 3
         Folds. A number of topics is fitted once for each fold, on the documents of the others.
     estimator : LDA, MedLDAClassifier or MedLDARegressor, default ``LDA(doc_topic_prior="learn")``
-        What is fitted (``LDA()`` by default with topic labels, which say what α is); `n_topics`, `random_state`, `n_jobs` and `progress` are those given here.
+        What is fitted (``LDA()`` by default with topic labels, which say what α is); `n_topics`, `random_state`,
+        `n_jobs` and `progress` are those given here.
     n_words : int, default 10
         Top words of a topic for the coherence.
     random_state : int, default 0
