@@ -181,8 +181,8 @@ def draw(results: Results, topics: list[int], names: list[str], arguments: argpa
                 axis.plot(points[:, 1], points[:, 2], label=label, **styles[name])
         goal = target(results, n_topics)
         axis.axhline(goal, color="#444444", linewidth=1, linestyle=":")
-        axis.annotate(f"tomotopy after {arguments.sweeps} sweeps: {goal:.0f}", (0.01, goal), xytext=(2, -3),
-                      xycoords=("axes fraction", "data"), textcoords="offset points", va="top", fontsize=8,
+        axis.annotate(f"tomotopy after {arguments.sweeps} sweeps: {goal:.0f}", (0.66, goal), xytext=(0, -3),
+                      xycoords=("axes fraction", "data"), textcoords="offset points", va="top", ha="center", fontsize=8,
                       color="#444444")  # fmt: skip
         axis.set(xscale="log", yscale="log", title=f"K = {n_topics}", xlabel="CPU seconds of training")
         report.plain_ticks(axis.xaxis, report.decade_ticks(*axis.get_xlim()))
