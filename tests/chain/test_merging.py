@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from topoi._machine.pool import Pool
-from topoi.chain.counts.elsewhere import STEP, words_of
+from topoi.chain.counts.elsewhere import STEP, word_rows
 from topoi.chain.diagnostics import log_joint
 from topoi.chain.engines.local import Local
 from topoi.chain.merging import find_joins, match, of_documents, of_words
@@ -137,7 +137,7 @@ def test_the_best_places_elsewhere(own):
     engine = Local(state, Pool(2))
     closed = np.array([False, False, False, True])
     counts = engine.counts()
-    found = engine.best_elsewhere(words_of(counts, state.beta), closed) * STEP
+    found = engine.best_elsewhere(word_rows(counts, state.beta), closed) * STEP
     np.testing.assert_allclose(found, naive_best(state, counts.toarray(), closed), atol=0.01)
     assert (found[:3] == 0).all()
 

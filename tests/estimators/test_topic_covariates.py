@@ -265,7 +265,7 @@ def test_the_number_of_topics_is_chosen_with_covariates():
         lda = documents.take(np.flatnonzero(folds != fold)).fit(
             LDA(3, n_sweeps=12, n_samples=2, random_state=model_seed(0, fold))
         )
-        found.append(document_completion(lda, new.corpus, **new.covariates).log_likelihood)
+        found.append(document_completion(lda, new.corpus, **new.known_to(lda)).log_likelihood)
     assert chosen.table[1]["log_likelihood"] == pytest.approx(np.mean(found))
 
 

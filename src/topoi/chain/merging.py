@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
-from topoi.chain.counts.elsewhere import STEP, Words, words_of
+from topoi.chain.counts.elsewhere import STEP, WordRows, word_rows
 from topoi.chain.counts.spectra import Spectrum
 from topoi.chain.model import join_columns
 from topoi.chain.state import State
@@ -45,7 +45,7 @@ class Holder(Protocol):
     def spectrum(self, number: NDArray[np.int64]) -> Spectrum:
         """How often each count n_dk occurs if topic k were part of topic number[k]."""
 
-    def best_elsewhere(self, of: Words, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def best_elsewhere(self, of: WordRows, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Σ log of the best place in an open topic over the tokens of each closed one, in steps of `STEP`."""
 
 
@@ -109,7 +109,7 @@ def give_up(
     closed[small[free[small]]] = True
     if not closed.any():
         return number
-    of = words_of(counts, engine.state.beta)
+    of = word_rows(counts, engine.state.beta)
     gone = closed & (engine.best_elsewhere(of, closed) * STEP > alone)
     number, columns = number.copy(), counts.tocsc()
     open_ = np.flatnonzero(~closed & (n_k > 0))

@@ -18,7 +18,7 @@ from topoi.chain.state import State
 STEP = 2.0**-20
 
 
-class Words(NamedTuple):
+class WordRows(NamedTuple):
     """Word–topic counts as sparse rows, β, and 1/(n_k + Vβ)."""
 
     start: Ints
@@ -28,16 +28,16 @@ class Words(NamedTuple):
     inverse: Floats
 
 
-def words_of(counts: sparse.csr_array, beta: float) -> Words:
+def word_rows(counts: sparse.csr_array, beta: float) -> WordRows:
     """Of counts (V, K)."""
     n_k = np.asarray(counts.sum(0), np.float64)
     start, topic = counts.indptr.astype(np.int64), counts.indices.astype(np.int64)
-    return Words(start, topic, counts.data.astype(np.int64), float(beta), 1 / (n_k + counts.shape[0] * beta))
+    return WordRows(start, topic, counts.data.astype(np.int64), float(beta), 1 / (n_k + counts.shape[0] * beta))
 
 
 @kernel
 def add_best(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, of: Words, alpha: Floats, closed: Flags, found: Ints
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, of: WordRows, alpha: Floats, closed: Flags, found: Ints
 ) -> None:
     """Add the log of the best (n_dj + α_j) φ_wj among open topics j for each token of a closed topic k to found[k].
 
@@ -70,7 +70,7 @@ def add_best(
             n_d[z[i]] = 0.0
 
 
-def best_elsewhere(state: State, of: Words, closed: NDArray[np.bool_], pool: Pool) -> NDArray[np.int64]:
+def best_elsewhere(state: State, of: WordRows, closed: NDArray[np.bool_], pool: Pool) -> NDArray[np.int64]:
     """Σ log of the best place in an open topic over the tokens of each closed one, in steps of `STEP`."""
     corpus, ptr = state.corpus, state.corpus.block_ptr
 

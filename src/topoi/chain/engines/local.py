@@ -14,7 +14,7 @@ from scipy import sparse
 
 from topoi._machine.pool import Pool
 from topoi.chain.checkpoint import Journal
-from topoi.chain.counts.elsewhere import Words, best_elsewhere
+from topoi.chain.counts.elsewhere import WordRows, best_elsewhere
 from topoi.chain.counts.spectra import Spectrum, joined_spectrum, word_spectrum
 from topoi.chain.counts.theta import add_shares, average_shares
 from topoi.chain.diagnostics import log_joint
@@ -45,7 +45,7 @@ class Engine(Protocol):
     def spectrum(self, number: NDArray[np.int64]) -> Spectrum:
         """How often each count n_dk > 0 occurs, topic by topic, if topic k were part of topic number[k]."""
 
-    def best_elsewhere(self, of: Words, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def best_elsewhere(self, of: WordRows, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
         """What the tokens of closed topics could have in open ones: see `topoi.chain.counts.elsewhere`."""
 
     def join(self, number: NDArray[np.int64]) -> None:
@@ -110,7 +110,7 @@ class Local:
         """How often each count n_dk > 0 occurs if topic k were part of topic number[k]."""
         return joined_spectrum(self.state, number, self.pool)
 
-    def best_elsewhere(self, of: Words, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def best_elsewhere(self, of: WordRows, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
         """What the tokens of closed topics could have in open ones."""
         return best_elsewhere(self.state, of, closed, self.pool)
 

@@ -15,7 +15,7 @@ from topoi._disk.blocks import file_to_sync
 from topoi._disk.store import ModelError
 from topoi._machine.pool import Pool
 from topoi._machine.simd import LANES
-from topoi.chain.counts.elsewhere import Words
+from topoi.chain.counts.elsewhere import WordRows
 from topoi.chain.counts.elsewhere import best_elsewhere as best_elsewhere_of
 from topoi.chain.counts.shares import Design
 from topoi.chain.counts.spectra import Spectrum, joined_spectrum
@@ -124,7 +124,7 @@ def spectrum(job: Job, sweep: int, number: NDArray[np.int64], group: int) -> Spe
     return joined_spectrum(group_state(job, Layout.read(job), group, sweep), number, ONE)
 
 
-def best_elsewhere(job: Job, sweep: int, of: Words, closed: NDArray[np.bool_], group: int) -> NDArray[np.int64]:
+def best_elsewhere(job: Job, sweep: int, of: WordRows, closed: NDArray[np.bool_], group: int) -> NDArray[np.int64]:
     """What the tokens of closed topics in a group could have in open ones."""
     return best_elsewhere_of(group_state(job, Layout.read(job), group, sweep), of, closed, ONE)
 

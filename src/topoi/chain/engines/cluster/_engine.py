@@ -38,7 +38,7 @@ from topoi._disk.folders import (
 from topoi._disk.store import ModelError
 from topoi._machine.simd import LANES
 from topoi.chain.checkpoint import Journal, Point
-from topoi.chain.counts.elsewhere import Words
+from topoi.chain.counts.elsewhere import WordRows
 from topoi.chain.counts.spectra import Spectrum, merge
 from topoi.chain.counts.theta import average_shares
 from topoi.chain.diagnostics import join_logs
@@ -307,7 +307,7 @@ class Cluster:
         return merge(self._groups(_documents.spectrum, self.state.sweep, number))
 
     @with_files
-    def best_elsewhere(self, of: Words, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def best_elsewhere(self, of: WordRows, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
         """What the tokens of closed topics could have in open ones."""
         parts = self._groups(_documents.best_elsewhere, self.state.sweep, of, closed)
         return np.asarray(np.sum(parts, axis=0), np.int64)
