@@ -126,20 +126,37 @@ def test_counts_are_added_up_by_a_tree(expected, monkeypatch):
     assert said(fit("polya_urn", engine="blocks")) == expected("polya_urn")
 
 
+@pytest.mark.parametrize("entries", [_counts.entries_by_tokens, _counts.entries_by_words])
 @pytest.mark.parametrize("most", [1, 254, 255, 256, 511, 3000])
-def test_entries_add_up(most):
+def test_entries_add_up(most, entries):
     """Also those of a pair that is there more often than a byte says."""
     made = new_state(
         Corpus.from_counts(np.random.default_rng(most).integers(0, most + 1, (3, 8))), fixed_priors(np.ones(2), 0.1), 1
     )
     expected = topic_counts(made)[0]
     tables = [np.zeros((4, 2)), np.zeros((4, 2))]
-    for table, part in zip(tables, _counts.group_entries(made, np.array([0, 4, 8])), strict=True):
+    for table, part in zip(tables, entries(made, np.array([0, 4, 8])), strict=True):
         _counts.add_entries(*part, table.reshape(-1))
         again = np.zeros_like(table)
         _counts.add_entries(*_counts.table_entries(table), again.reshape(-1))
         np.testing.assert_array_equal(again, table)
     np.testing.assert_array_equal(np.vstack(tables), expected)
+
+
+@pytest.mark.parametrize("pairs", [0, 10**6])
+def test_counts_by_tokens_or_by_words(pairs, expected, monkeypatch):
+    monkeypatch.setattr(_counts, "PAIRS_PER_TOKEN", pairs)
+    assert said(fit("partial", engine="blocks")) == expected("partial")
+
+
+def test_tasks_of_a_sweep_share_the_word_factor(expected, monkeypatch):
+    """It is copied once for all groups, and a copy of an earlier sweep is never taken for it."""
+    made = []
+    new = _words.aligned_zeros
+    monkeypatch.setattr(_words, "aligned_zeros", lambda *given: made.append(given) or new(*given))
+    model = fit("partial", engine="blocks")
+    assert said(model) == expected("partial")
+    assert len(made) == model.n_sweeps_
 
 
 def test_no_room_for_groups(expected, monkeypatch):
@@ -154,6 +171,7 @@ def test_no_group_stays_open():
     fit("partial", engine="blocks")
     gc.collect()
     assert not _views.group_corpus.corpora
+    assert not _words.copies.arrays
 
 
 def test_a_corpus_in_the_folder_is_used_again(expected, tmp_path):

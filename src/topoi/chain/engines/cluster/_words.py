@@ -14,6 +14,7 @@ with. The arrays of round 0 are those that were drawn; the last round writes tho
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -257,6 +258,33 @@ def _write(
         write_shared(_file(job, sweep, part, number), first, getattr(factor, part.name))
 
 
+class Copies:
+    """Copies of the arrays of the last word factor that a worker has read: all of its tasks of a sweep share them."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[tuple[str, int, str], NDArray[Any]] = {}
+        self.lock = threading.Lock()
+
+    def __call__(self, job: Job, sweep: int, name: str, array: NDArray[Any]) -> NDArray[Any]:
+        """The copy of an array of a factor, which is made unless there is one."""
+        key = (job.folder, sweep, name)
+        with self.lock:  # a second task waits for the copy of the first
+            if key not in self.arrays:
+                self.arrays = {other: kept for other, kept in self.arrays.items() if other[:2] == key[:2]}
+                copy = aligned_zeros(array.shape, array.dtype)
+                copy[:] = array
+                self.arrays[key] = copy
+            return self.arrays[key]
+
+    def forget(self, folder: str) -> None:
+        """Give back the memory of a run that is over."""
+        with self.lock:
+            self.arrays = {key: kept for key, kept in self.arrays.items() if key[0] != folder}
+
+
+copies = Copies()
+
+
 def read_factor(job: Job, factor: FixedFactor, sweep: int) -> None:
     """Give a factor its arrays of a sweep: in memory, or mapped."""
     known = read_arrays(job.path(sweep, "scale"))
@@ -264,8 +292,6 @@ def read_factor(job: Job, factor: FixedFactor, sweep: int) -> None:
     for part in factor.given:
         array = _map(job, sweep, part, int(known["first"][-1]) if part.row is None else job.n_words)
         if array.nbytes <= COPIED:
-            copy = aligned_zeros(array.shape, array.dtype)
-            copy[:] = array
-            array = copy
+            array = copies(job, sweep, part.name, array)
         setattr(factor, part.name, array)
     factor.opened()
