@@ -18,11 +18,13 @@ GIBBS, SCALAR = "Gibbs MedLDA, SIMD", "Gibbs MedLDA, scalar"
 OURS = "topoi's default"
 #: Light: the exact form and the papers' own. Gibbs: sixteen topics at a time, and one at a time as in the papers' code;
 #: either way every token is weighed by its own tilt, where the default lets eight share a table and corrects for it.
+#: They begin with random topics and predict with the weights of the chain, as the papers do.
+AS_PUBLISHED = {"init": "random", "refit": False}
 METHODS: dict[str, dict[str, Any]] = {
-    LIGHT: {"sampler": "light_med"},
-    PUBLISHED: {"sampler": "light_med_published"},
-    GIBBS: {"sampler": "collapsed", "n_gibbs": 0, "part": 1},
-    SCALAR: {"sampler": "gibbs_scalar", "n_gibbs": 0},
+    LIGHT: {"sampler": "light_med"} | AS_PUBLISHED,
+    PUBLISHED: {"sampler": "light_med_published"} | AS_PUBLISHED,
+    GIBBS: {"sampler": "collapsed", "n_gibbs": 0, "part": 1} | AS_PUBLISHED,
+    SCALAR: {"sampler": "gibbs_scalar", "n_gibbs": 0} | AS_PUBLISHED,
     OURS: {"sampler": "auto"},
 }
 COMMON = {"topic_word_prior": 0.01, "n_jobs": 1}  # β of all papers

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from topoi._machine.arrays import Int, Ints, Stream
 from topoi._machine.jit import kernel
-from topoi._machine.rng import DIVISION, INIT, integer, new_stream
+from topoi._machine.rng import DIVISION, INIT, integer, new_stream, uniform
 from topoi.chain.alpha import AlphaRows
 from topoi.corpus import Corpus
 
@@ -137,18 +137,28 @@ def draw_parts(
             part[z[i]] = 0
 
 
-def new_state(corpus: Corpus, priors: Priors, seed: int) -> State:
-    """A state with topics drawn at random."""
+def new_state(corpus: Corpus, priors: Priors, seed: int, supervision: Supervision | None = None) -> State:
+    """A state with topics drawn at random, or by the targets of `supervision`."""
     counts = priors.words.pseudo_counts
     real = real_dtype(corpus, counts)
     table = NO_BASE if counts is None else counts.astype(real).toarray()
-    return State(corpus, priors, first_topics(corpus, priors, seed), seed, 0, table, real)
+    z = first_topics(corpus, priors, seed, supervision)
+    return State(corpus, priors, z, seed, 0, table, real, supervision)
 
 
-def first_topics(corpus: Corpus, priors: Priors, seed: int) -> NDArray[np.unsignedinteger[Any]]:
+#: The share of tokens that begin in a topic of a camp of their document.
+IN_CAMPS = 0.9
+
+
+def first_topics(
+    corpus: Corpus, priors: Priors, seed: int, supervision: Supervision | None = None
+) -> NDArray[np.unsignedinteger[Any]]:
     """Topics drawn uniformly from those that a document may have (α > 0), one stream per block of documents.
 
     Tokens of seed words begin in the topics of their seeds, and the others in topics that need not grow from seeds.
+    Where `supervision` asks for it, most tokens begin in topics that belong to the camps of their document: topics that
+    know the targets from the first sweep on predict better, in fewer sweeps, than those that have to find them
+    (docs/experiments.md).
     """
     z = np.zeros(corpus.n_tokens, topic_dtype(len(priors.topics.alpha)))
     alpha, seeds = priors.topics.alpha_of(corpus).for_kernels(corpus.n_documents, np.float64), priors.words.seeds
@@ -160,6 +170,9 @@ def first_topics(corpus: Corpus, priors: Priors, seed: int) -> NDArray[np.unsign
             tokens = slice(*corpus.doc_ptr[[first, last]].tolist())
             row_of = np.repeat(alpha.row_of[first:last], corpus.doc_lengths[first:last])
             seeds.move(z[tokens], corpus.words[tokens], alpha.rows > 0, row_of)
+        if supervision is not None and supervision.init_by_targets:
+            camps = supervision.response.camps(supervision.y[first:last])
+            fill_camps(corpus.doc_ptr, first, last, z, len(priors.topics.alpha), camps, IN_CAMPS, stream)
     return z
 
 
@@ -179,6 +192,27 @@ def fill_uniform(doc_ptr: Ints, first: Int, last: Int, z: Ints, prior: AlphaRows
                     n += 1
         for i in range(doc_ptr[d], doc_ptr[d + 1]):
             z[i] = allowed[integer(stream, n)]
+
+
+@kernel
+def fill_camps(
+    doc_ptr: Ints, first: Int, last: Int, z: Ints, n_topics: Int, camps: NDArray[np.bool_], share: float, stream: Stream
+) -> None:
+    """Draw most of the topics z of documents first … last − 1 from those of their camps (last − first, …).
+
+    Of n camps, camp c has the topics c, c + n, c + 2n …; where there are more camps than topics, some share one.
+    """
+    own = np.zeros(camps.shape[1], np.int64)
+    for d in range(first, last):
+        n = 0
+        for c in range(camps.shape[1]):
+            if camps[d - first, c]:
+                own[n] = c
+                n += 1
+        for i in range(doc_ptr[d], doc_ptr[d + 1]):
+            if n > 0 and uniform(stream) < share:
+                c = own[integer(stream, n)] % n_topics
+                z[i] = c + camps.shape[1] * integer(stream, (n_topics - 1 - c) // camps.shape[1] + 1)
 
 
 def topic_counts(state: State) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

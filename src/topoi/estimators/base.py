@@ -159,7 +159,7 @@ class TopicEstimator(
                     key = fingerprint(state, plan, schedule, self.tol, *more)
                     return checkpoints.journal(f"{name}-{model}-chain-{number}", key)
 
-                new = NewChain(problem.corpus, priors[model], seed, problem.supervision(priors[model].n_topics))
+                new = NewChain(problem.corpus, priors[model], seed, problem.supervision(priors[model]))
                 engine, journal = place.begin(new, inner, open_journal)
                 told = (callbacks, lambda: interrupt.requested or failed.is_set(), number, model)
                 try:

@@ -19,6 +19,7 @@ from topoi.chain.loop import Callback, Run
 from topoi.chain.responses import DEFAULT_LABEL_LOSS, LabelResponse, find_loss
 from topoi.chain.responses.settings import check_setting
 from topoi.corpus.target import Kind, Target
+from topoi.errors import ParameterError
 from topoi.estimators.base import as_checkpoints, as_validation
 from topoi.estimators.covariates import Covariates
 from topoi.estimators.labels import Labels, balance, check_labels, check_mask
@@ -84,8 +85,13 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     part : int, default 8
         Number of tokens of a document that share one table of tilts. The posterior is the same for every value; smaller
         parts cost more time and accept more moves. With 1 every token is drawn from its own conditional: Gibbs MedLDA
-        as published is `sampler="collapsed", n_gibbs=0, part=1`. The samplers "light_med" and "light_med_published" do
-        not use it.
+        as published is `sampler="collapsed", n_gibbs=0, part=1, init="random"`. The samplers "light_med" and
+        "light_med_published" do not use it.
+    init : "labels" or "random", default "labels"
+        How chains of three or more labels begin. "labels": most tokens begin in topics that belong to the labels of
+        their document, which takes fewer sweeps to predict well. "random": topics are drawn uniformly, as the papers
+        do; this is so in any case for two classes, for models of single labels ("ovr", "ovo", ordinal), and where
+        `seeds` or `topic_labels` say what topics mean. The posterior is the same.
     infer_sweeps : int, default 3
         Sweeps over a new document, at most. Few are better: see docs/supervised.md.
     infer_method : "mean_field" or "gibbs", default "mean_field"
@@ -161,6 +167,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         refit: bool = True,
         n_gibbs: int = 2,
         part: int = 8,
+        init: str = "labels",
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         seeds: Mapping[str, Sequence[Any]] | None = None,
@@ -195,6 +202,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         self.refit = refit
         self.n_gibbs = n_gibbs
         self.part = part
+        self.init = init
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.seeds = seeds
@@ -262,6 +270,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             checkpoints = as_checkpoints(checkpoint)
             beside, columns = self._learn_covariates(covariates, corpus.n_documents)
             whole = self._problem(corpus, self._new_seed(checkpoints), targets, weight, loss(), columns, of_topics)
+            whole = replace(whole, init_by_targets=self.init == "labels")
 
             def share_out(problem: SupervisedProblem) -> list[SupervisedProblem]:
                 return [own.adapted(self.get_params(deep=False)) for own in strategy.share_out(problem)]
@@ -402,6 +411,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         super()._check_parameters()
         check_strategy(self.strategy)
         check_setting("positive_weight", self.positive_weight)
+        if self.init not in ("labels", "random"):
+            raise ParameterError("init", f'must be "labels" or "random", not {self.init!r}')
 
     def decision_function(self, X: Any, covariates: Any = None, topic_labels: Any = None) -> NDArray[np.float64]:
         """Scores: (n_documents,) for two classes and for the ordinal loss, else (n_documents, n_classes).

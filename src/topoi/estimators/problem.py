@@ -38,7 +38,7 @@ class Problem:
     topic_names: Sequence[str] = ()
     seeds: Seeds | None = None
 
-    def supervision(self, n_topics: int) -> Supervision | None:
+    def supervision(self, priors: Priors) -> Supervision | None:
         """The supervised half of the state of a chain: there is none."""
         return None
 
@@ -49,8 +49,9 @@ class SupervisedProblem(Problem):
 
     `targets` (documents, tasks) are −1 and +1, or standardised numbers; NaN where one is not known. `weight` multiplies
     the cost of each. `nu` is the prior precision of the weights of topics, which `n_gibbs` passes move in a sweep.
-    `part` tokens of a document share a table of tilts. `columns` (documents, J) are covariates, which are part of the
-    score as topics are. `rows` are the numbers of the documents in the whole that they were taken from, None if all.
+    `part` tokens of a document share a table of tilts. With `init_by_targets` topics begin with those targets that put
+    documents into camps (`Response.camps`). `columns` (documents, J) are covariates, which are part of the score as
+    topics are. `rows` are the numbers of the documents in the whole that they were taken from, None if all.
     """
 
     targets: NDArray[Any]
@@ -59,6 +60,7 @@ class SupervisedProblem(Problem):
     nu: float
     n_gibbs: int
     part: int = 8
+    init_by_targets: bool = True
     columns: sparse.csr_array | None = None
     rows: NDArray[np.int64] | None = None
 
@@ -89,15 +91,21 @@ class SupervisedProblem(Problem):
             raise ParameterError("weight_prior", f"must be from {1 / STRONGEST:g} to {STRONGEST:g}, not {self.nu:g}")
         self.response.check_limits(float(np.max(self.weight, initial=1.0)))
 
-    def supervision(self, n_topics: int) -> Supervision:
-        """The supervised half of the state of a chain, with the targets as they are and weights 0."""
-        given = (self.response, self.targets, n_topics, self.weight, self.nu, self.n_gibbs, self.part)
+    def supervision(self, priors: Priors) -> Supervision:
+        """The supervised half of the state of a chain, with the targets as they are and weights 0.
+
+        Topics do not begin with the targets where they have a meaning already, by seeds or an earlier fit, or where not
+        all documents may have them.
+        """
+        given = (self.response, self.targets, priors.n_topics, self.weight, self.nu, self.n_gibbs, self.part)
+        free = priors.words.pseudo_counts is None and not priors.topics.forbids
+        by_targets = self.init_by_targets and free
         if self.columns is None:
-            return new_supervision(*given)
+            return new_supervision(*given, init_by_targets=by_targets)
         found = self.columns.tocsc()
         start, rows = found.indptr.astype(np.int64), found.indices.astype(np.int32)
         design = Design(start, rows, found.data.astype(np.float32), found.shape[0])
-        return new_supervision(*given, columns=design, columns_nu=self.nu)
+        return new_supervision(*given, columns=design, columns_nu=self.nu, init_by_targets=by_targets)
 
 
 def model_seed(seed: int, model: int) -> int:

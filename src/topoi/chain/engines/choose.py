@@ -66,10 +66,9 @@ class Here:
         return pool.map(lambda which: chain(*which, Pool(1)), todo)
 
     def begin(self, new: NewChain, pool: Pool, open_journal: OpenJournal) -> tuple[Engine, Journal | None]:
-        """Topics drawn at random."""
-        state = new_state(new.corpus.in_memory, new.priors, new.seed)
+        """Topics drawn at random, or by targets."""
+        state = new_state(new.corpus.in_memory, new.priors, new.seed, new.supervision)
         if new.supervision is not None:
-            state.supervision = new.supervision
             new.supervision.refresh(state, pool)
         return Local(state, pool), open_journal(state)
 

@@ -43,6 +43,7 @@ class Allowed(TopicPrior):
 
     name = "allowed"
     per_document = True
+    forbids = True
     about = "topic labels"
     stored: ClassVar[dict[str, Field]] = TopicPrior.stored | {"base": array_of("float64"), "n_own": WHOLE}
 

@@ -101,6 +101,8 @@ class TopicPrior(Prior):
     stored: ClassVar[dict[str, Field]] = {"alpha": array_of("float64")}
     #: Documents may have an α of their own: then only samplers with `alpha_per_document` can be used.
     per_document: ClassVar[bool] = False
+    #: Documents may be kept from topics: their α is 0 there.
+    forbids: ClassVar[bool] = False
     #: The table of `Corpus.about` that says which α a document has; "" if what is in the document does.
     about: ClassVar[str] = ""
 

@@ -75,6 +75,14 @@ class Response:
         """
         raise NotImplementedError
 
+    def camps(self, y: NDArray[Any]) -> NDArray[np.bool_]:
+        """Camps (documents, …) that documents are of by their targets: each begins with topics of its own.
+
+        A document may be of several, or of none: then its topics are drawn from all. Which those are depends on its
+        own targets alone: documents in other processes have no say.
+        """
+        return np.zeros((len(y), 0), np.bool_)
+
     def log_loss(self, y: Any, f: Any) -> Any:
         """log ψ(y | f), up to a constant: what the augmentation must marginalise to."""
         raise NotImplementedError

@@ -64,6 +64,10 @@ class LabelResponse(Response):
         """Raise unless targets are −1 and +1."""
         check_rows(~(np.isnan(y) | (np.abs(y) == 1)), "must be −1 or +1; use NaN for a label that is not known")
 
+    def camps(self, y: NDArray[Any]) -> NDArray[np.bool_]:
+        """Those of each label; none where there is one task, whose sides would have half of the topics each."""
+        return np.asarray(y > 0) if y.shape[1] > 1 else super().camps(y)
+
     def regressed(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """0 and 1."""
         return (y + 1) / 2

@@ -32,7 +32,8 @@ class Supervision:
     `eta` (tasks, K padded) are the weights, `f` the scores, `kappa` and `omega` the auxiliary variables as the topics
     see them: with columns, κ is κ′. `n_gibbs` passes of coordinate Gibbs move the weights; 0 means exact draws by
     Cholesky. `nu` is the prior precision of a weight. `part` is the number of tokens that share a table of tilts (see
-    samplers/_tilted.py). `own` (tasks, …) are parameters of the loss itself, where it has some.
+    samplers/_tilted.py). `own` (tasks, …) are parameters of the loss itself, where it has some. With `init_by_targets`
+    the first topics are those of the camps of the documents (`Response.camps`).
     """
 
     response: Response
@@ -47,6 +48,7 @@ class Supervision:
     part: int = 8
     columns: Columns | None = None
     own: NDArray[np.float64] | None = None
+    init_by_targets: bool = True
 
     @property
     def beside(self) -> dict[str, Floats]:
@@ -163,6 +165,7 @@ def new_supervision(
     part: int = 8,
     columns: Design | None = None,
     columns_nu: float = 1.0,
+    init_by_targets: bool = True,
 ) -> Supervision:
     """Supervision with weights 0, before the first draw of its auxiliary variables.
 
@@ -183,4 +186,5 @@ def new_supervision(
         part,
         None if columns is None else new_columns(columns, y, columns_nu),
         response.first_own(y.shape[1]),
+        init_by_targets,
     )

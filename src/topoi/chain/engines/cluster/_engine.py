@@ -104,7 +104,7 @@ class Cluster:
         if s is not None:
             responses = {
                 "response": s.response, "nu": s.nu, "n_gibbs": s.n_gibbs, "part": s.part, "n_tasks": s.n_tasks,
-                "columns_nu": None if s.columns is None else s.columns.nu,
+                "columns_nu": None if s.columns is None else s.columns.nu, "init_by_targets": s.init_by_targets,
             }  # fmt: skip
         job = Job(
             str(self.folder / uuid.uuid4().hex[:12]), str(state.corpus.folder), state.corpus.n_words,

@@ -63,6 +63,7 @@ class Job:
     n_gibbs: int = 2
     part: int = 8
     n_tasks: int = 0
+    init_by_targets: bool = True
     columns_nu: float | None = None  # None: no columns beside the topics
 
     def sweep(self, number: int) -> Path:

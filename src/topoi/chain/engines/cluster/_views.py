@@ -98,14 +98,18 @@ def group_state(job: Job, layout: Layout, group: int, sweep: int, z: NDArray[Any
     if z.shape != (corpus.n_tokens,) or z.dtype != topic_dtype(job.n_topics) or z.max(initial=0) >= job.n_topics:
         raise damaged(job.path(sweep, "z", group), f"it does not hold the topics of {corpus.n_tokens} tokens")
     state = State(corpus, _priors(job, model), z, job.seed, sweep, real=np.dtype(job.real).type)
-    if job.response is not None:
-        rows = slice(*layout.documents[group : group + 2])
-        y, weight = (
-            np.array(np.load(Path(job.folder) / f"{name}.npy", mmap_mode="r")[rows]) for name in ("y", "weight")
-        )
-        columns = None if job.columns_nu is None else read_columns(job, group, len(y))
-        state.supervision = supervision(job, model, y, weight, columns)
+    state.supervision = group_supervision(job, layout, group, model)
     return state
+
+
+def group_supervision(job: Job, layout: Layout, group: int, model: Mapping[str, NDArray[Any]]) -> Supervision | None:
+    """The responses of a group of documents; None if there are none."""
+    if job.response is None:
+        return None
+    rows = slice(*layout.documents[group : group + 2])
+    y, weight = (np.array(np.load(Path(job.folder) / f"{name}.npy", mmap_mode="r")[rows]) for name in ("y", "weight"))
+    columns = None if job.columns_nu is None else read_columns(job, group, len(y))
+    return supervision(job, model, y, weight, columns)
 
 
 def supervision(
@@ -120,7 +124,7 @@ def supervision(
         beside = Columns(columns, learned["columns"], np.zeros_like(y), job.columns_nu)
     return Supervision(
         job.response, y, weight, learned["eta"], np.zeros_like(y), kappa, omega, job.nu, job.n_gibbs, job.part, beside,
-        learned.get("own"),
+        learned.get("own"), job.init_by_targets,
     )  # fmt: skip
 
 
