@@ -83,13 +83,17 @@ def test_first_topics():
 def test_init():
     made = Documents(60, 20)
     settings = {"n_topics": 4, "n_sweeps": 2, "random_state": 0, "refit": False}
-    by_labels, usual, random = (
-        MedLDAClassifier(**settings, **given).fit(made.X, made.many).model_.last_counts.toarray()
-        for given in ({"init": "labels"}, {}, {"init": "random"})
+    words = {"refit": True}
+    topics = words | {"word_features": None}
+    by_labels, usual, random, alone, beside_words = (
+        MedLDAClassifier(**settings | given).fit(made.X, made.many).model_.last_counts.toarray()
+        for given in ({"init": "labels"}, {}, {"init": "random"}, topics, words)
     )
+    assert (random != by_labels).any()
     np.testing.assert_array_equal(usual, by_labels)
-    assert (random != usual).any()
-    with pytest.raises(ParameterError, match=r'init.* must be "labels" or "random", not .nmf.'):
+    np.testing.assert_array_equal(alone, by_labels)
+    np.testing.assert_array_equal(beside_words, random)
+    with pytest.raises(ParameterError, match=r'init.* must be "labels", "random" or None, not .nmf.'):
         MedLDAClassifier(**settings, init="nmf").fit(made.X, made.many)
 
 

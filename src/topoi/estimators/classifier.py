@@ -87,11 +87,13 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         parts cost more time and accept more moves. With 1 every token is drawn from its own conditional: Gibbs MedLDA
         as published is `sampler="collapsed", n_gibbs=0, part=1, init="random"`. The samplers "light_med" and
         "light_med_published" do not use it.
-    init : "labels" or "random", default "labels"
+    init : "labels", "random" or None, default None
         How chains of three or more labels begin. "labels": most tokens begin in topics that belong to the labels of
         their document, which takes fewer sweeps to predict well. "random": topics are drawn uniformly, as the papers
         do; this is so in any case for two classes, for models of single labels ("ovr", "ovo", ordinal), and where
-        `seeds` or `topic_labels` say what topics mean. The posterior is the same.
+        `seeds` or `topic_labels` say what topics mean. None: "labels" where topics predict alone (`refit=False` or
+        `word_features=None`), "random" where words have a say beside them: docs/experiments.md has the measurements.
+        The posterior is the same.
     infer_sweeps : int, default 3
         Sweeps over a new document, at most. Few are better: see docs/supervised.md.
     infer_method : "mean_field" or "gibbs", default "mean_field"
@@ -167,7 +169,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         refit: bool = True,
         n_gibbs: int = 2,
         part: int = 8,
-        init: str = "labels",
+        init: str | None = None,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         seeds: Mapping[str, Sequence[Any]] | None = None,
@@ -270,7 +272,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             checkpoints = as_checkpoints(checkpoint)
             beside, columns = self._learn_covariates(covariates, corpus.n_documents)
             whole = self._problem(corpus, self._new_seed(checkpoints), targets, weight, loss(), columns, of_topics)
-            whole = replace(whole, init_by_targets=self.init == "labels")
+            whole = replace(whole, init_by_targets=self._init_by_labels)
 
             def share_out(problem: SupervisedProblem) -> list[SupervisedProblem]:
                 return [own.adapted(self.get_params(deep=False)) for own in strategy.share_out(problem)]
@@ -411,8 +413,15 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         super()._check_parameters()
         check_strategy(self.strategy)
         check_setting("positive_weight", self.positive_weight)
-        if self.init not in ("labels", "random"):
-            raise ParameterError("init", f'must be "labels" or "random", not {self.init!r}')
+        if self.init not in ("labels", "random", None):
+            raise ParameterError("init", f'must be "labels", "random" or None, not {self.init!r}')
+
+    @property
+    def _init_by_labels(self) -> bool:
+        """Whether chains begin with topics of the labels. Beside words, topics should say what words do not."""
+        if self.init is None:
+            return not self.refit or self.word_features is None
+        return self.init == "labels"
 
     def decision_function(self, X: Any, covariates: Any = None, topic_labels: Any = None) -> NDArray[np.float64]:
         """Scores: (n_documents,) for two classes and for the ordinal loss, else (n_documents, n_classes).
