@@ -10,6 +10,7 @@ import pytest
 from topoi import LDA, Corpus, MedLDAClassifier, MedLDARegressor, ParameterError
 from topoi.chain.names import name_topics
 from topoi.report.card import ModelCard, make_card, text
+from topoi.report.write import report_data
 
 X = np.random.default_rng(0).poisson(1.0, (24, 9))
 CLASSES = np.array(list("abc"))[np.arange(24) % 3]
@@ -108,3 +109,14 @@ def test_the_file_is_a_string_of_python(lda):
 def test_not_a_mapping(name, lda):
     with pytest.raises(ParameterError, match=f"{name}: must be a mapping"):
         make_card(lda, **{name: [1, 2]})
+
+
+def test_the_report_shows_it():
+    model = MedLDAClassifier(**SHORT).fit(X, CLASSES)
+    shown = report_data(model, X=X, y=CLASSES, held_out=False)["sections"]["card"]["markdown"]
+    accuracy = (model.predict(X) == CLASSES).mean()
+    assert f"| accuracy (learned from) | {accuracy:,.4g} |" in shown
+    assert part(shown, "Topics") == part(model.model_card(), "Topics")
+    number = MedLDARegressor(**SHORT).fit(X, X[:, 0])
+    assert "| r2 of " in report_data(number, X=X, y=X[:, 0], held_out=True)["sections"]["card"]["markdown"]
+    assert "has not been judged" in report_data(model)["sections"]["card"]["markdown"]

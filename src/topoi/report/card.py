@@ -77,11 +77,13 @@ def make_card(
     notes: str = "",
     file: str = "model.topoi",
     tasks: Sequence[str] | None = None,
+    most_topics: int = MOST_TOPICS,
 ) -> ModelCard:
     """The card of a fitted estimator.
 
     `data` and `scores` are what is known of the documents and of how well the model does, by name; `notes` is Markdown
-    of the author; `file` is the name of the model file, and `tasks` are names of what is predicted.
+    of the author; `file` is the name of the model file, `tasks` are names of what is predicted; `most_topics` is the
+    number of lines of the table of topics.
     """
     check_fitted(estimator)
     for name, given in (("data", data), ("scores", scores)):
@@ -101,7 +103,7 @@ def make_card(
         "## Scores",
         _pairs(judged) if (judged := _flat(scores or {})) else NO_SCORES,
         "## Topics",
-        _topics(rows, estimator.target_.kind),
+        _topics(rows, estimator.target_.kind, most_topics),
         "## How to use it",
         USE.format(file=json.dumps(file)),
         "## Limits",
@@ -177,7 +179,7 @@ def _settings(estimator: Any) -> dict[str, Any]:
     return changed | run
 
 
-def _topics(rows: list[dict[str, Any]], kind: str | None) -> str:
+def _topics(rows: list[dict[str, Any]], kind: str | None, most: int) -> str:
     """The topics, the largest first, as a table."""
     order = sorted(rows, key=lambda row: -row["share"])
     chains = "found_in" in rows[0]
@@ -185,13 +187,13 @@ def _topics(rows: list[dict[str, Any]], kind: str | None) -> str:
     if "weights" in rows[0]:
         heads.append("raises or lowers" if kind == "numbers" else "speaks for, against")
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for row in order[:MOST_TOPICS]:
+    for row in order[:most]:
         cells = [text(row["name"]), f"{row['share']:.1%}"]
         cells += [f"{row['found_in']} of {row['n_chains']}"] if chains else []
         cells.append(", ".join(text(word["word"]) for word in row["words"]))
         if "weights" in row:
             cells.append(", ".join(f"{text(name)} {value:+.1f}" for name, value in most_telling(row["weights"])))
         lines.append(f"| {' | '.join(cells)} |")
-    if len(order) > MOST_TOPICS:
-        lines.append(f"\n… and {len(order) - MOST_TOPICS:,} smaller ones.")
+    if len(order) > most:
+        lines.append(f"\n… and {len(order) - most:,} smaller ones.")
     return "\n".join(lines)
