@@ -17,6 +17,7 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
     "SECURITY.md": "security.md",
+    "CODE_OF_CONDUCT.md": "code_of_conduct.md",
     "benchmarks/README.md": "benchmarks/running.md",
     "reproduce/README.md": "reproduce/running.md",
 }

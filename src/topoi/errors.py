@@ -54,6 +54,10 @@ class ParameterError(TopoiError, ValueError):
         self.parameter = parameter
 
 
+class PackageMissingError(TopoiError, ImportError):
+    """A package that only some methods need is not installed; the message says how to install it."""
+
+
 class DiskError(TopoiError, OSError):
     """A path that topoi does not write to or delete: a link in a folder of its own, or what it did not make."""
 

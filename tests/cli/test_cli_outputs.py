@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.cli_files import QUICK, call, done, write_csv
+from support.cli_files import FILES, QUICK, call, done, write_csv
 
 LINKS = pytest.mark.skipif(os.name == "nt", reason="links need a privilege on Windows")
 COMMANDS = {
@@ -63,7 +63,7 @@ def test_its_own_input_through_links(name, place):
         refused(place, COMMANDS[name](place / "model", place / documents, place / output))
 
 
-@pytest.mark.parametrize("file", ["estimator.topoi", "topoi.json", "unfinished.json", "checkpoints", "TOPOI.json"])
+@pytest.mark.parametrize("file", [*FILES, "unfinished.json", "checkpoints", "TOPOI.json"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_file_of_the_model(name, file, place):
     told = refused(place, COMMANDS[name](place / "model", place / "posts.csv", place / "model" / file))

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.cli_files import call, done, write_csv
+from support.cli_files import FILES, call, done, write_csv
 from support.kills import Killed, kill_after
 
 OPTIONS = ("--text", "body", "--topics", "4", "--sweeps", "20", "--jobs", "1", "--checkpoint-seconds", "0")
@@ -37,7 +37,7 @@ def test_killed_and_resumed(kind, posts, tmp_path, monkeypatch):
     assert again.exit_code == 2
     assert f"topoi resume {folder}" in again.output
     done("resume", folder)
-    assert sorted(path.name for path in folder.iterdir()) == ["estimator.topoi", "topoi.json"]
+    assert sorted(path.name for path in folder.iterdir()) == FILES
     assert (folder / "estimator.topoi").read_bytes() == (tmp_path / "through" / "estimator.topoi").read_bytes()
     first, second = (json.loads((tmp_path / name / "topoi.json").read_text("utf-8")) for name in ("through", "killed"))
     for told in (first, second):
@@ -59,7 +59,7 @@ def test_force_begins_anew(posts, tmp_path, monkeypatch):
         with pytest.raises(Killed):
             call("fit", posts, *OPTIONS, "-o", tmp_path / "m")
     done("fit", posts, *OPTIONS, "--seed", "9", "--force", "-o", tmp_path / "m")
-    assert sorted(path.name for path in (tmp_path / "m").iterdir()) == ["estimator.topoi", "topoi.json"]
+    assert sorted(path.name for path in (tmp_path / "m").iterdir()) == FILES
 
 
 def test_from_another_folder(posts, tmp_path, monkeypatch):
@@ -135,4 +135,4 @@ def test_nothing_to_resume(tmp_path):
 def test_standard_input_has_no_checkpoints(posts, tmp_path):
     with open(posts, encoding="utf-8") as file:
         done("fit", "-", "--format", "csv", *OPTIONS, "-o", tmp_path / "m", input=file.read())
-    assert sorted(path.name for path in (tmp_path / "m").iterdir()) == ["estimator.topoi", "topoi.json"]
+    assert sorted(path.name for path in (tmp_path / "m").iterdir()) == FILES

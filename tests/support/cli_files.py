@@ -19,6 +19,7 @@ SUBJECTS = {
     "metal": ["iron", "copper", "zinc", "nickel", "furnace", "alloy", "forge"],
     "weather": ["rain", "wind", "cloud", "snow", "storm", "thunder", "fog"],
 }
+FILES = ["estimator.topoi", "model_card.md", "topoi.json"]  # of a model
 QUICK = ("--topics", "4", "--sweeps", "12", "--jobs", "1")
 
 

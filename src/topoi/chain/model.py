@@ -130,16 +130,27 @@ class TopicModel:
         """φ (K, V): the probability of every word in every topic; rows sum to 1."""
         return np.ascontiguousarray(self.word_probabilities(np.arange(self.n_words)).T, dtype)
 
-    def top_words(self, n: int = 10) -> list[list[str]]:
-        """The n most probable words of each topic, most probable first; fewer where fewer have a count."""
+    @property
+    def topic_shares(self) -> NDArray[np.float64]:
+        """Share of the training tokens that each topic has; sums to 1."""
+        counts = self.topic_counts
+        return np.asarray(counts / max(counts.sum(), np.finfo(float).tiny))
+
+    def top_columns(self, n: int = 10) -> list[list[int]]:
+        """Columns of the n most probable words of each topic, most probable first; fewer where fewer have a count."""
         check_whole("n", n, 0)
         by_topic = self.counts.tocsc()
         out = []
         for k in range(self.n_topics):
             part = slice(by_topic.indptr[k], by_topic.indptr[k + 1])
-            best = np.argsort(-by_topic.data[part], kind="stable")[:n]
-            out.append([self.word(w) for w in by_topic.indices[part][best]])
+            counts, words = by_topic.data[part], by_topic.indices[part]
+            best = np.argsort(-counts, kind="stable")[:n]
+            out.append([int(w) for w in words[best[counts[best] > 0]]])
         return out
+
+    def top_words(self, n: int = 10) -> list[list[str]]:
+        """The n most probable words of each topic, most probable first; fewer where fewer have a count."""
+        return [[self.word(w) for w in columns] for columns in self.top_columns(n)]
 
     def word(self, w: int) -> str:
         """Word number w, as text."""

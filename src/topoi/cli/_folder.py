@@ -1,5 +1,5 @@
 """The folder of a model: `estimator.topoi`, what was learned, and `topoi.json`, how documents are read and what came of
-it. The second is written last: a folder with it is whole."""
+it. The second is written last: a folder with it is whole. Beside them is `model_card.md`, for people."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 ESTIMATOR = "estimator.topoi"
 ABOUT = "topoi.json"
+CARD = "model_card.md"
 UNFINISHED = "unfinished.json"  # of a fit in hand: see _order.py
 CHECKPOINTS = "checkpoints"
 #: Files that a process was writing when it was killed.
-LEFT = r"\.(estimator\.topoi|topoi\.json|unfinished\.json)(\.[0-9a-f]{32}\.new)?\.[0-9a-f]{32}\.new"
+LEFT = r"\.(estimator\.topoi|topoi\.json|model_card\.md|unfinished\.json)(\.[0-9a-f]{32}\.new)?\.[0-9a-f]{32}\.new"
 FORMAT = "topoi model"
 VERSION = 1
 AGAIN = "Fit the model again."

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from topoi.cli._folder import ABOUT, CHECKPOINTS, ESTIMATOR, UNFINISHED
+from topoi.cli._folder import ABOUT, CARD, CHECKPOINTS, ESTIMATOR, UNFINISHED, named
 from topoi.errors import FileError
 
 
@@ -26,6 +26,15 @@ def check_output(path: str, *sources: str | None) -> None:
     for source in sources:
         if source is not None and is_part(path, source):
             raise FileError(f"{path}: is read by this command, and not replaced; choose another name.", path)
+
+
+def check_output_folder(path: str) -> None:
+    """Raise, before any work is done, if tables cannot be written to a folder: a file is there, or a model."""
+    folder = named(path)
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{path}: is a file; -o names the folder of the tables.", path)
+    if is_model(folder):
+        raise FileError(f"{path}: is the folder of a model; choose another name.", path)
 
 
 def is_part(path: str, source: str) -> bool:
@@ -48,7 +57,7 @@ def is_model(folder: Path) -> bool:
 def is_of_model(path: str) -> bool:
     """Whether a path is that of a file in the folder of a model that topoi has put there, or would."""
     for place in {Path(path).absolute(), resolved(path)}:
-        if is_model(place.parent) and place.name.casefold() in (ESTIMATOR, ABOUT, UNFINISHED, CHECKPOINTS):
+        if is_model(place.parent) and place.name.casefold() in (ESTIMATOR, ABOUT, CARD, UNFINISHED, CHECKPOINTS):
             return True
         if any(above.name.casefold() == CHECKPOINTS and is_model(above.parent) for above in place.parents):
             return True

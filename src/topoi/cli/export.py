@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import note, waiting
+from topoi.cli._app import note, told_warnings, waiting
+from topoi.cli._documents import allowed
 from topoi.cli._folder import Model, open_model
-from topoi.cli._output import check_output
+from topoi.cli._output import check_output, check_output_folder
 from topoi.cli._reading import Delimiter, Encoding, Id, NewReading, Text, TokenPattern, read_new
 from topoi.cli.predict import names_of, say_skipped
 from topoi.errors import ParameterError
@@ -24,6 +26,7 @@ PIECE = 1000  # documents written together
 class Form(StrEnum):
     """What to write."""
 
+    TABLES = "tables"
     PYLDAVIS = "pyldavis"
     MALLET_STATE = "mallet-state"
     TOPIC_WORD = "topic-word"
@@ -32,10 +35,10 @@ class Form(StrEnum):
 
 def export(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
-    output: Annotated[str, typer.Option("--output", "-o", help="File to write; compressed if it ends in .gz.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write; of tables, a folder.")],
     form: Annotated[Form, typer.Option("--format", "-f", help="What to write.")],
     documents: Annotated[
-        str | None, typer.Argument(metavar="DOCUMENTS", help="Documents; all but topic-word need them.")
+        str | None, typer.Argument(metavar="DOCUMENTS", help="Documents; all but tables and topic-word need them.")
     ] = None,
     text: Text = None,
     id: Id = None,
@@ -44,28 +47,39 @@ def export(
     delimiter: Delimiter = None,
     token_pattern: TokenPattern = None,
 ) -> None:
-    """Write a model for other programs.
+    """Write a model for spreadsheets and other programs.
+
+    `tables` is a folder of CSV files that spreadsheets open: topics.csv (words, shares), words.csv (probabilities),
+    effects.csv if topics depend on covariates, and of DOCUMENTS documents.csv (predictions, strongest topics) and
+    shares.csv (all topics); model_card.md says what the model is.
 
     `topic-word` and `doc-topic` are tables (.csv, .tsv, .jsonl, .parquet). `pyldavis` is JSON whose entries are the
     arguments of pyLDAvis's `prepare`. `mallet-state` is a gzip file as MALLET's --output-state: the topic of a token is
     the most probable one given the shares of its document, found by fold-in; it is no state of the sampler.
 
     \b
+      topoi export model posts.csv -f tables -o tables
       topoi export model -f topic-word -o topics.csv
       topoi export model posts.csv -f pyldavis -o vis.json
 
-    In Python, the second is then for pyLDAvis.prepare(**json.load(open("vis.json"))).
+    In Python, the last is then for pyLDAvis.prepare(**json.load(open("vis.json"))).
     """
-    check_output(output, model, documents)
+    if form is Form.TABLES:
+        check_output_folder(output)
+    else:
+        check_output(output, model, documents)
+    new = NewReading(text, id, documents_format, encoding, "raise", delimiter, token_pattern)
     with waiting("loading …"):
         opened = open_model(model)
         data = None
-        if form is not Form.TOPIC_WORD:
+        if form not in (Form.TABLES, Form.TOPIC_WORD):
             if documents is None:
                 raise ParameterError("documents", f"{form.value} needs them: topoi export {model} DOCUMENTS …")
-            new = NewReading(text, id, documents_format, encoding, "raise", delimiter, token_pattern)
             data = read_new(documents, new, opened.reading, opened.words)
             say_skipped(data)
+    if form is Form.TABLES:
+        _write_tables(opened, documents, new, output)
+        return
     from topoi.writers import write_table
 
     with waiting("writing …"):
@@ -81,6 +95,21 @@ def export(
         else:
             _write_state(opened, data, output)
     note(f"Written: {output}")
+
+
+def _write_tables(model: Model, documents: str | None, reading: NewReading, output: str) -> None:
+    from topoi.cli._tables import write_tables
+
+    data = None
+    if documents is not None:
+        needed = model.covariates if model.target.kind is not None else model.topic_covariates
+        with waiting("reading …"):
+            found = read_new(documents, reading, model.reading, model.words, covariates=needed, ngrams=model.ngrams)
+            data = allowed(model, found)
+        say_skipped(data)
+    with told_warnings(), waiting("writing …"):
+        written = write_tables(model, data, Path(output))
+    note(f"Written to {output}: {', '.join(written)}")
 
 
 def _topic_word(model: Model) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli._app import INTERRUPTED, console, note, print_json, waiting
+from topoi.cli._card import save_card
 from topoi.cli._folder import Model, forget, named, new_folder, only_we, save_about, save_model
 from topoi.cli._messages import in_words
 from topoi.cli._order import Order, begin, can_resume, read_order
@@ -179,6 +180,7 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
         with waiting("scoring held-out documents …", quiet):
             about["held_out"] |= held_out_scores(model, data, test)
         save_about(model)
+    save_card(model)
     if not result.interrupted:
         forget(folder)
     return model, data, result.interrupted

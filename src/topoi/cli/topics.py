@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from topoi.cli._folder import Model
 
 TRUST = ("found_in", "n_chains", "agreement")  # of a topic, where there are several chains
-MOST_FOR, MOST_AGAINST = 2, 1  # labels shown of a topic
 
 
 def topics(
@@ -61,36 +60,9 @@ def topics(
 
 def topic_rows(model: Model, n_words: int) -> list[dict[str, Any]]:
     """The topics in the order of their numbers: name, share, words with probabilities, weights for labels, trust."""
-    from dataclasses import asdict
+    from topoi.estimators.described import describe_topics
 
-    import numpy as np
-
-    from topoi.chain.model import TopicModel
-    from topoi.evaluate import top_columns, topic_shares
-
-    estimator = model.estimator
-    parts: list[TopicModel] = estimator.topic_models_
-    columns = top_columns(estimator, n_words)
-    shares = topic_shares(estimator).tolist()
-    owner = [(part, k, number) for number, part in enumerate(parts) for k in range(part.n_topics)]
-    trust = estimator.topic_agreement()
-    weights, names = getattr(estimator, "topic_weights_", None), model.target.tasks
-    labels = estimator.topic_names_
-    rows = []
-    for topic, (part, k, number) in enumerate(owner):
-        found = columns[topic]
-        p = part.word_probabilities(np.array(found, np.int64))[:, k].tolist()
-        words = [{"word": part.word(w), "probability": value} for w, value in zip(found, p, strict=True)]
-        row: dict[str, Any] = {"topic": topic, "name": labels[topic], "share": shares[topic], "words": words}
-        if trust:
-            row |= asdict(trust[topic])
-        if len(parts) > 1:
-            row["model"] = number
-        if weights is not None:
-            own = [number] if len(parts) > 1 else range(len(names))
-            row["weights"] = {names[task]: float(weights[task, topic]) for task in own}
-        rows.append(row)
-    return rows
+    return describe_topics(model.estimator, n_words, model.target.tasks)
 
 
 def topic_table(model: Model, rows: list[dict[str, Any]], out: Console) -> Table:
@@ -99,6 +71,7 @@ def topic_table(model: Model, rows: list[dict[str, Any]], out: Console) -> Table
     from rich.table import Table
 
     from topoi.chain.names import topic_labels
+    from topoi.estimators.described import most_telling
 
     labels = topic_labels(model.estimator.topic_models_, "{}")
     table = Table(box=SIMPLE_HEAD, pad_edge=False, width=min(out.width, 120))
@@ -116,14 +89,6 @@ def topic_table(model: Model, rows: list[dict[str, Any]], out: Console) -> Table
             cells.append(f"{row['found_in']} of {row['n_chains']}")
         cells.append(" ".join(word["word"] for word in row["words"]))
         if model.target.kind is not None:
-            cells.append(", ".join(f"{label} {weight:+.1f}" for label, weight in _strongest(row["weights"])))
+            cells.append(", ".join(f"{label} {weight:+.1f}" for label, weight in most_telling(row["weights"])))
         table.add_row(*cells)
     return table
-
-
-def _strongest(weights: dict[str, float]) -> list[tuple[str, float]]:
-    """The labels that a topic speaks for most, and the one that it speaks against most."""
-    order = sorted(weights.items(), key=lambda item: -item[1])
-    speaks_for = [item for item in order if item[1] > 0][:MOST_FOR]
-    against = [item for item in order[::-1] if item[1] <= 0][:MOST_AGAINST]
-    return speaks_for + against

@@ -46,6 +46,7 @@ from topoi.estimators.prevalent import HasPrevalence
 from topoi.estimators.problem import Problem, chain_seed
 from topoi.estimators.progress import progress_bar, remarks
 from topoi.estimators.saved import Savable
+from topoi.estimators.shown import ShowsItself
 from topoi.estimators.topics_of_labels import HasTopicLabels, first_names
 from topoi.predict.fold_in import FoldIn, check_method
 
@@ -59,7 +60,13 @@ OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 
 
 class TopicEstimator(
-    HasTopicLabels, HasPrevalence, Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    HasTopicLabels,
+    HasPrevalence,
+    ShowsItself,
+    Savable,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """What all estimators share: parameters of the same names, input as a corpus, runs, topics and `transform`."""
 
@@ -293,17 +300,6 @@ class TopicEstimator(
         with self._pool() as pool:
             parts = [self._fold_in(one.seed_)(one.model_, corpus, pool) for one in self.estimators_]
         return np.concatenate(parts, axis=1)
-
-    def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
-        """The n most probable words of every topic. `vocabulary` names the columns where X did not."""
-        check_is_fitted(self)
-        models = self.topic_models_
-        if vocabulary is not None:
-            if len(vocabulary) != self.n_features_in_:
-                raise ParameterError("vocabulary", f"has {len(vocabulary)} words, but the model {self.n_features_in_}")
-            names = np.asarray(vocabulary, dtype=object)
-            models = [TopicModel(**{**vars(model), "vocabulary": names}) for model in models]
-        return [words for model in models for words in model.top_words(n)]
 
     def topic_agreement(self) -> list[TopicAgreement]:
         """In how many of the chains each topic was found, and how well they agree; empty if there is one chain.

@@ -65,15 +65,7 @@ def top_columns(fitted: Any, n_words: int = 10) -> list[list[int]]:
     A topic of which fewer words have a count has fewer; a topic without tokens has none.
     """
     check_whole("n_words", n_words)
-    out = []
-    for model in models_of(fitted):
-        by_topic = model.counts.tocsc()
-        for k in range(model.n_topics):
-            part = slice(by_topic.indptr[k], by_topic.indptr[k + 1])
-            counts, words = by_topic.data[part], by_topic.indices[part]
-            best = np.argsort(-counts, kind="stable")[:n_words]
-            out.append([int(w) for w in words[best[counts[best] > 0]]])
-    return out
+    return [columns for model in models_of(fitted) for columns in model.top_columns(n_words)]
 
 
 def topic_names(fitted: Any, n_words: int = 10) -> list[list[str]]:
@@ -89,11 +81,7 @@ def topic_names(fitted: Any, n_words: int = 10) -> list[list[str]]:
 
 def topic_shares(fitted: Any) -> NDArray[np.float64]:
     """Share of the training tokens that each topic has; sums to 1 over the topics of a model."""
-    parts = []
-    for model in models_of(fitted):
-        counts = model.topic_counts
-        parts.append(counts / max(counts.sum(), np.finfo(float).tiny))
-    return np.concatenate(parts)
+    return np.concatenate([model.topic_shares for model in models_of(fitted)])
 
 
 def diversity(fitted: Any, n_words: int = 25) -> float:

@@ -7,6 +7,8 @@ Python file, which makes its data, and one JavaScript file of the same name, whi
 
 from __future__ import annotations
 
+from topoi.report.card import ModelCard
+from topoi.report.inline import Report
 from topoi.report.write import write_report
 
-__all__ = ["write_report"]
+__all__ = ["ModelCard", "Report", "write_report"]

@@ -72,9 +72,13 @@ def write_report(
         max_documents=max_documents,
         covariates=covariates,
     )
-    name = f"Topics of {data['estimator']}" if title is None else str(title)
-    data["title"] = name
-    write_whole(path, render(name, data))
+    write_whole(path, as_page(data, title))
+
+
+def as_page(data: dict[str, Any], title: str | None = None) -> bytes:
+    """The page that shows these data, which get its title."""
+    data["title"] = f"Topics of {data['estimator']}" if title is None else str(title)
+    return render(data["title"], data)
 
 
 def report_data(estimator: Any, **given: Any) -> dict[str, Any]:

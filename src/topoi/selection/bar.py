@@ -1,4 +1,4 @@
-"""A progress bar over the fits of a choice, on standard error. Silent in pipes."""
+"""A progress bar over the fits of a choice: on standard error, silent in pipes; in a notebook, in the cell."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from topoi.chain.loop import Callback, Progress
+from topoi.estimators.notebook_bar import NotebookBar, in_notebook
 
 
 @contextmanager
@@ -14,6 +15,13 @@ def fits_bar(wanted: bool, n_fits: int) -> Iterator[Callable[[int, str], list[Ca
     if not wanted:
         yield lambda number, name: []
         return
+    if in_notebook():
+        cell = NotebookBar()
+        try:
+            yield _steps(n_fits, lambda done, text: cell.update(0, done / n_fits, text))
+        finally:
+            cell.close()
+        return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -21,15 +29,21 @@ def fits_bar(wanted: bool, n_fits: int) -> Iterator[Callable[[int, str], list[Ca
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
     bar = Bar(*columns, console=Console(stderr=True))
     task = bar.add_task("", total=n_fits)
+    with bar:
+        yield _steps(n_fits, lambda done, text: bar.update(task, completed=done, description=text))
+
+
+def _steps(n_fits: int, show: Callable[[float, str], None]) -> Callable[[int, str], list[Callback]]:
+    """The function that begins a fit, given one that shows how many fits are done and which one runs."""
 
     def begin(number: int, name: str) -> list[Callback]:
-        bar.update(task, completed=number, description=f"fit {number + 1} of {n_fits}: {name}")
+        text = f"fit {number + 1} of {n_fits}: {name}"
+        show(number, text)
 
-        def show(progress: Progress) -> None:
+        def follow(progress: Progress) -> None:
             if progress.model == progress.chain == 0:  # the others run beside it, or after it
-                bar.update(task, completed=number + progress.sweep / progress.n_sweeps)
+                show(number + progress.sweep / progress.n_sweeps, text)
 
-        return [show]
+        return [follow]
 
-    with bar:
-        yield begin
+    return begin

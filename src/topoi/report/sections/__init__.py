@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from topoi.report.sections import convergence, covariates, documents, labels, prevalence, scores, settings, topics
+from topoi.report.sections import card, convergence, covariates, documents, labels, prevalence, scores, settings, topics
 from topoi.report.subject import Subject
 
 SECTIONS: dict[str, Callable[[Subject], Any]] = {
@@ -21,6 +21,7 @@ SECTIONS: dict[str, Callable[[Subject], Any]] = {
     "scores": scores.data,
     "convergence": convergence.data,
     "settings": settings.data,
+    "card": card.data,
 }
 
 __all__ = ["SECTIONS"]

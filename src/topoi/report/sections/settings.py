@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import topoi
+from topoi._version import __version__
 from topoi.report.subject import Subject
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
@@ -26,7 +26,7 @@ def data(subject: Subject) -> dict[str, Any]:
 
 
 def _versions() -> list[list[str]]:
-    found = [["topoi", topoi.__version__], ["Python", platform.python_version()]]
+    found = [["topoi", __version__], ["Python", platform.python_version()]]
     for name in PACKAGES:
         try:
             found.append([name, version(name)])
