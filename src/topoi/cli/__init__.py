@@ -30,6 +30,7 @@ from topoi.cli import (
     info,
     predict,
     report,
+    shares,
     topics,
     transform,
     warmup,
@@ -40,7 +41,7 @@ from topoi.cli._groups import described, grouped
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Learn": (fit.fit, choose.choose, fit.resume, demo.demo),
     "Use a model": (predict.predict, transform.transform, explain.explain),
-    "Look at a model": (topics.topics, effects.effects, evaluate.evaluate, report.report, info.info),
+    "Look at a model": (topics.topics, shares.shares, effects.effects, evaluate.evaluate, report.report, info.info),
     "Files": (convert.convert, export.export),
     "This machine": (warmup.warmup,),
 }
