@@ -46,8 +46,11 @@ def test_dates_in_a_format():
 
 def test_period_by_the_range():
     for n_days, period in [(1, "day"), (48, "day"), (49, "week"), (300, "week"), (700, "month"), (3000, "quarter")]:
-        assert choose_period(np.array([DAY, DAY + n_days - 1])) == period
+        assert choose_period(np.arange(DAY, DAY + n_days)) == period
     assert choose_period(np.array([0, 365 * 100])) == "year"
+    # Dates of which only month or year are known.
+    assert choose_period(np.array([parse_date(f"2024-{month:02}") for month in (1, 2, 4, 6)])) == "month"
+    assert choose_period(np.array([parse_date(str(year)) for year in (2001, 2002, 2003)])) == "year"
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,8 @@ def test_many_numbers_are_cut():
     ],
 )
 def test_dates(column):
-    found = as_groups(column)
+    assert as_groups(column).kind == "dates"
+    found = as_groups(column, period="month")
     assert (found.kind, found.period) == ("dates", "month")
     assert (found.names, found.codes.tolist()) == (["2023-01", "2024-01", "2024-03"], [1, 2, 0])
     assert found.positions[1] == date(2024, 1, 1)
@@ -71,7 +72,7 @@ def test_dates(column):
 def test_series_of_polars():
     polars = pytest.importorskip("polars")
     found = as_groups(polars.Series("when", [date(2024, 1, 15), None, date(2023, 1, 1)]), missing="group")
-    assert (found.name, found.names) == ("when", ["2023-01", "2024-01", "(missing)"])
+    assert (found.name, found.names) == ("when", ["2023", "2024", "(missing)"])
     assert as_groups(polars.Series(["b", "a"])).names == ["a", "b"]
 
 

@@ -21,6 +21,8 @@ from topoi.errors import ParameterError
 PERIODS = ("day", "week", "month", "quarter", "year")
 #: Periods of a column, at most, where they are chosen by its range: more are hard to see, and hold few documents.
 MOST_PERIODS = 48
+#: Share of these periods that must have documents.
+LEAST_FILLED = 0.5
 _SHORT = re.compile(r"(\d{4})(?:[-/](\d{1,2}))?$")
 _SLASHES = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})(?=$|[ T])")
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -71,11 +73,15 @@ def _day(moment: datetime) -> int:
 
 
 def choose_period(days: NDArray[np.int64]) -> str:
-    """The shortest period of which the days span few enough."""
-    ends = np.array([days.min(), days.max()])
+    """The shortest period of which the days span few enough, most of which have documents.
+
+    Dates that are all the first of a month are not cut into weeks, most of them empty.
+    """
+    different = np.unique(days)
     for period in PERIODS:
-        first, last = number_periods(ends, period).tolist()
-        if last - first < MOST_PERIODS:
+        numbers = np.unique(number_periods(different, period))
+        spanned = int(numbers[-1] - numbers[0]) + 1
+        if spanned <= MOST_PERIODS and len(numbers) >= LEAST_FILLED * spanned:
             return period
     return PERIODS[-1]
 

@@ -60,8 +60,8 @@ def topics_by(
         What the values are; None tells it from them: texts are dates if at least half of them can be read as one, and
         numbers if all can.
     period : "auto", "day", "week", "month", "quarter", "year" or None, default "auto"
-        How dates are cut; "auto" takes the shortest period of which there are at most 48. None takes dates as
-        categories.
+        How dates are cut; "auto" takes the shortest period of which there are at most 48, at least half of them
+        with documents. None takes dates as categories.
     date_format : str or None, default None
         How texts are read as dates, as ``"%d/%m/%Y"`` for `datetime.strptime`; None is ISO 8601 and the like.
     missing : "drop" or "group", default "drop"
