@@ -98,14 +98,19 @@ def measure(case: Case, times: int, seed: int = 0) -> Iterator[tuple[str, float,
     train, _ = draw(case._replace(documents=3000 // GROUPS), phi, means, rng)
     learned = LDA(case.topics, n_sweeps=150, n_samples=10, random_state=seed).fit(train)
     known, order = with_topics(phi), matched(learned, phi)
+    shares: list[Array] = []
     found: dict[str, list[tuple[Array, Array]]] = {"topics_by": [], "usual": [], "topics_by, learned": []}
     for _ in range(times):
         counts, groups = draw(case, phi, means, rng)
         table = topics_by(known, groups, counts, level=LEVEL)
         found["topics_by"].append((table.low, table.high))
+        shares.append(table.share)
         found["usual"].append(plain(known, counts, groups))
         table = topics_by(learned, groups, counts, level=LEVEL)
         found["topics_by, learned"].append((table.low[:, order], table.high[:, order]))
+    apart = means - means.mean(0)
+    seen = np.mean(shares, axis=0)
+    print(f"groups differ by {(apart * seen).sum() / (apart**2).sum():.3f} of what they should")
     for name, bounds in found.items():
         inside = [(low <= means) & (means <= high) for low, high in bounds]
         yield name, float(np.mean(inside)), float(np.mean([high - low for low, high in bounds]))

@@ -11,7 +11,7 @@ from scipy import sparse
 import topoi
 from topoi import LDA, Corpus, MedLDAClassifier, ParameterError
 from topoi.evaluate import TopicsBy, topics_by, write_groups
-from topoi.evaluate.topics_by import Sums, intervals
+from topoi.evaluate.topics_by import Sums, share_intervals
 
 N_TOPICS, PER_TOPIC = 4, 15
 GROUPS = np.array(["north", "south", "west"])
@@ -116,7 +116,7 @@ def test_intervals_of_many_documents_are_normal_ones():
     rng = np.random.default_rng(0)
     x = rng.dirichlet([2.0, 3.0, 5.0], 4000)
     groups = np.repeat([0, 1], 2000)
-    share, low, high = intervals(sums_of(x, groups), 0.9)
+    share, low, high = share_intervals(sums_of(x, groups), 0.9)
     error = np.array([x[groups == g].std(0, ddof=1) for g in (0, 1)]) / np.sqrt(2000)
     np.testing.assert_allclose(low, share - 1.645 * error, atol=0.03 * error.max())
     np.testing.assert_allclose(high, share + 1.645 * error, atol=0.03 * error.max())
@@ -127,11 +127,11 @@ def test_a_topic_that_a_small_group_does_not_have_is_not_impossible():
     x[:, 0] = np.arange(50) < 20
     x[:, 1] = 1 - x[:, 0]
     groups = np.repeat([0, 1], [40, 10])  # the ten of the second have none of the first topic
-    share, low, high = intervals(sums_of(x, groups), 0.9)
+    share, low, high = share_intervals(sums_of(x, groups), 0.9)
     assert share[1, 0] == low[1, 0] == 0.0
     assert 0.1 < high[1, 0] < 0.35
     # A single document says little.
-    share, low, high = intervals(sums_of(np.array([[0.5, 0.5]]), np.array([0])), 0.9)
+    share, low, high = share_intervals(sums_of(np.array([[0.5, 0.5]]), np.array([0])), 0.9)
     assert (high - low > 0.8).all()
 
 

@@ -18,10 +18,11 @@ from topoi.errors import ParameterError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from topoi.evaluate import TopicsBy
+    from topoi.evaluate import TopicsBy, TopicShare
 
 BARS = "▁▂▃▄▅▆▇█"
 MOST_BARS = 48
+FIELDS = ("by", "group", "start", "n_documents", "topic", "name", "share", "low", "high")
 
 
 def shares(
@@ -71,13 +72,18 @@ def shares(
     if output is not None:
         write_groups(found, output)
     if json:
-        rows = [row._asdict() | {"start": row.start and row.start.isoformat()} for one in found for row in one]
+        rows = [_record(row) for one in found for row in one]
         print_json({"model": model, "interval": interval, "shares": rows})
     elif output is None:
         for one in found:
             console().print(_table(one, opened.estimator.top_words(max(words, 1)), words, top))
     else:
         note(f"Written: {output}")
+
+
+def _record(row: TopicShare) -> dict[str, Any]:
+    """A row for JSON, which has no dates."""
+    return dict(zip(FIELDS, row, strict=True)) | {"start": row.start and row.start.isoformat()}
 
 
 def _table(found: TopicsBy, words: list[list[str]], n_words: int, top: int) -> Table:

@@ -26,7 +26,7 @@ from topoi.estimators.fitted import check_fitted
 from topoi.estimators.marginal import check_level
 from topoi.evaluate.document_shares import pieces
 from topoi.evaluate.groups import Groups, as_groups
-from topoi.evaluate.topic_table import TopicsBy
+from topoi.evaluate.share_table import TopicsBy
 
 Array = NDArray[np.float64]
 DEGREES = 10
@@ -100,7 +100,7 @@ def topics_by(
     if not len(there):
         raise ParameterError("documents", "none of them has both a value in groups and a word that the model knows")
     sums = Sums(*(part[there] for part in sums))
-    share, low, high = intervals(sums, level)
+    share, low, high = share_intervals(sums, level)
     return TopicsBy(
         by=found.name,
         kind=found.kind,
@@ -156,7 +156,7 @@ def _gathered(model: Any, documents: Any, codes: NDArray[np.int64], n_groups: in
     return sums
 
 
-def intervals(sums: Sums, level: float) -> tuple[Array, Array, Array]:
+def share_intervals(sums: Sums, level: float) -> tuple[Array, Array, Array]:
     """Shares, and the bounds of their intervals (groups, K)."""
     n, w = sums.n[:, None], sums.w[:, None]
     share = np.clip(sums.wx / w, 0.0, 1.0)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ParameterError
-from topoi.evaluate.topic_table import TopicsBy
+from topoi.evaluate.share_table import TopicsBy
 from topoi.evaluate.topics_by import topics_by
 from topoi.plot._figure import (
     COLOURS,
@@ -119,7 +119,7 @@ def by_group(
         height = 0.24 * len(chosen) + name_width(columns) + 0.7
         ax = new_axes(0.42 * len(shown) + name_width(names) + 1.4, height)
     check_axes(ax)
-    part = np.ix_(shown, chosen)
+    part = np.ix_(shown, np.array(chosen))
     share, low, high, overall = found.share[part].T, found.low[part].T, found.high[part].T, found.overall[chosen]
     tiny = 1e-6
     ratio = np.log2((share + tiny) / (overall[:, None] + tiny))
@@ -131,7 +131,7 @@ def by_group(
     for i, j in np.ndindex(share.shape):
         dark = sure[i, j] and (ratio[i, j] > 0.72 * REACH or ratio[i, j] < -0.45 * REACH)
         colour = "white" if dark else "black" if sure[i, j] else GREY
-        ax.text(j, i, _percent(share[i, j]), ha="center", va="center", fontsize=SMALL - 2, color=colour)
+        ax.text(j, i, _percent(float(share[i, j])), ha="center", va="center", fontsize=SMALL - 2, color=colour)
     ax.set_yticks(np.arange(len(chosen)), names, fontsize=SMALL)
     ax.set_xticks(np.arange(len(shown)), columns, fontsize=SMALL, rotation=90)
     ax.tick_params(length=0)
@@ -200,16 +200,17 @@ def _finish(ax: Any, found: TopicsBy, topics: list[int]) -> None:
     bare(ax)
     # The wide band of a period with hardly any documents may be cut off, so that the others can be seen.
     many = found.n_documents >= np.median(found.n_documents) / 4
-    highest = max(found.share[:, topics].max(), found.high[np.ix_(many, topics)].max())
+    highest = max(found.share[:, topics].max(), found.high[many][:, topics].max())
     ax.set_ylim(0.0, 1.05 * highest)
     ax.yaxis.set_major_locator(MaxNLocator(3))
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     if found.kind == "dates":
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+        from matplotlib import dates
 
-        locator = AutoDateLocator(minticks=2, maxticks=5)
+        timely: Any = dates  # untyped
+        locator = timely.AutoDateLocator(minticks=2, maxticks=5)
         ax.xaxis.set_major_locator(locator)
-        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+        ax.xaxis.set_major_formatter(timely.ConciseDateFormatter(locator))
     else:
         whole = all(position is None or float(position) % 1 == 0 for position in found.positions)  # type: ignore[arg-type]
         ax.xaxis.set_major_locator(MaxNLocator(4, integer=whole))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from topoi.evaluate.topic_table import TopicsBy
+from topoi.evaluate.share_table import TopicsBy
 from topoi.evaluate.topics_by import topics_by
 from topoi.report.subject import Subject
 
@@ -38,10 +38,10 @@ def _column(found: TopicsBy, most: int) -> dict[str, Any]:
         "name": found.by,
         "kind": found.kind,
         "period": found.period,
-        "groups": [found.groups[g] for g in shown],
+        "groups": [found.groups[g] for g in shown.tolist()],
         "documents": found.n_documents[shown].tolist(),
-        "at": [_place(found.positions[g]) for g in shown],
-        "runs": [found.runs[g] for g in shown],
+        "at": [_place(found.positions[g]) for g in shown.tolist()],
+        "runs": [found.runs[g] for g in shown.tolist()],
         "n_groups": len(found.groups),
         "n_missing": found.n_missing,
         "topics": [
