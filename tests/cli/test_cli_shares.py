@@ -69,12 +69,12 @@ def test_shares(place, tmp_path):
 
 def test_periods_and_missing_values(place):
     groups = {}
-    for more in (("--period", "quarter"), ("--period", "month", "--missing", "group"), ("--period", "none")):
+    for more in (("--period", "quarter"), ("--period", "month", "--missing", "group"), ("--period", "None")):
         found = as_json("shares", place / "labels", place / "posts.jsonl", "--by", "date", *more, "--json")["shares"]
         groups[more[1]] = list(dict.fromkeys(row["group"] for row in found))
     assert groups["quarter"] == ["2024 Q1", "2024 Q2", "2024 Q3", "2024 Q4"]
     assert groups["month"] == [f"2024-{m:02}" for m in range(1, 11)] + ["(missing)"]
-    assert len(groups["none"]) > 40
+    assert len(groups["None"]) > 40
     # A period is for the columns of dates; others stay as they are. The label is a column as any other.
     more = ("--by", "date", "--by", "year", "--by", "subject", "--period", "year", "--json")
     found = as_json("shares", place / "labels", place / "posts.csv", *more)["shares"]
@@ -95,7 +95,10 @@ def test_formats_of_dates(place, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("broken.csv", "--by", "date"), ["--by: 'date' of document 7", "'last week'", "--date-format"]),
+        (
+            ("broken.csv", "--by", "date"),
+            ["--by: 'date' of document 7", "'last week'", "--date-format", "--period None takes"],
+        ),
         (("posts.csv",), ["--by: name a column"]),
         (("posts.csv", "--by", "when"), ["has no column 'when'", "'date'"]),
         (("posts.jsonl", "--by", "when"), ["no object has the key 'when'"]),

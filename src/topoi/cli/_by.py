@@ -45,7 +45,7 @@ class Grouping:
         from topoi.evaluate.dates import PERIODS
 
         choices = ("auto", *PERIODS, "none")
-        if self.period not in choices:
+        if self.period.lower() not in choices:
             raise ParameterError("period", f"must be one of {', '.join(choices)}, not {self.period!r}")
         if self.missing not in ("drop", "group"):
             raise ParameterError("missing", f"must be drop or group, not {self.missing!r}")
@@ -59,9 +59,9 @@ class Grouping:
 
         out = []
         for name, column in columns.items():
-            given: dict[str, Any] = {"period": None if self.period == "none" else self.period}
-            given["date_format"] = self.date_format
-            if len(columns) > 1 and self.period != "none" and not are_dates(column, self.date_format):
+            period = None if self.period.lower() == "none" else self.period.lower()
+            given: dict[str, Any] = {"period": period, "date_format": self.date_format}
+            if len(columns) > 1 and period is not None and not are_dates(column, self.date_format):
                 given = {}
             out.append(as_groups(column, name=name, missing=self.missing, **given))
         return out

@@ -164,7 +164,7 @@ def _no_date(value: Any, row: int, name: str, n_dates: int, date_format: str | N
     expected = "a date as 2024-03-05" if date_format is None else f"a date as {date_format!r} says"
     others = f" {n_dates:,} other values are dates." if guessed else ""
     hint = "Correct it, empty it, or say how dates are written by date_format, as '%d/%m/%Y'"
-    more = "; kind='categories' takes all values as they are." if guessed else "."
+    more = "; period=None takes all values as they are." if guessed else "."
     what = f"{name!r} of document {row} (counted from 0) is {value!r:.50}"
     return ParameterError("groups", f"{what}, not {expected}.{others} {hint}{more}")
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import betaincinv
 from scipy.stats import norm
 from scipy.stats import t as student
@@ -138,22 +139,22 @@ def _gathered(model: Any, documents: Any, codes: NDArray[np.int64], n_groups: in
         inside = codes[piece.rows] >= 0
         own, x = codes[piece.rows][inside], piece.shares[inside]
         w = piece.lengths[inside] if weight == "tokens" else np.ones(len(own))
-        # Documents of a group side by side: sums over slices, with no table of groups and documents.
-        order = np.argsort(own, kind="stable")
-        own, x, w = own[order], x[order], w[order]
-        starts = np.flatnonzero(np.diff(own, prepend=-1))
         if sums is None:
             zeros = [np.zeros(n_groups) for _ in range(3)], [np.zeros((n_groups, x.shape[1])) for _ in range(3)]
             sums = Sums(*zeros[0], *zeros[1])
-        if not len(own):
-            continue
-        column = w[:, None]
-        parts = (np.ones(len(own)), w, w**2, column * x, column**2 * x, (column * x) ** 2)
-        for total, part in zip(sums, parts, strict=True):
-            total[own[starts]] += np.add.reduceat(part, starts, axis=0)
+        for total, weights in zip(sums[:3], (np.ones(len(own)), w, w**2), strict=True):
+            total += np.bincount(own, weights, n_groups)
+        once, twice = _by_group(own, w, n_groups), _by_group(own, w**2, n_groups)
+        for total, part in zip(sums[3:], (once @ x, twice @ x, twice @ x**2), strict=True):
+            total += part
     if sums is None:
         raise ParameterError("documents", "none of them has a word that the model knows")
     return sums
+
+
+def _by_group(codes: NDArray[np.int64], weights: Array, n_groups: int) -> sparse.csr_array:
+    """A matrix (groups, documents) that adds up documents with their weights."""
+    return sparse.csr_array((weights, (codes, np.arange(len(codes)))), (n_groups, len(codes)))
 
 
 def share_intervals(sums: Sums, level: float) -> tuple[Array, Array, Array]:
