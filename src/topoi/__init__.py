@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from topoi.estimators.lda import LDA
     from topoi.estimators.regressor import MedLDARegressor
     from topoi.estimators.unpredicted import NeverPredictedWarning
+    from topoi.evaluate.topics_by import topics_by
     from topoi.selection import choose
 
 # Where each public name lives. Nothing is imported before it is asked for: `import topoi` loads neither numba nor
@@ -33,6 +34,7 @@ _HOME = {
     "Corpus": "topoi.corpus.corpus",
     "TopicModel": "topoi.chain.model",
     "choose": "topoi.selection",
+    "topics_by": "topoi.evaluate.topics_by",
     "TopoiError": "topoi.errors",
     "CorpusError": "topoi.errors",
     "FileError": "topoi.errors",
@@ -57,6 +59,7 @@ __all__ = [
     "load",
     "losses_table",
     "samplers_table",
+    "topics_by",
 ]
 
 

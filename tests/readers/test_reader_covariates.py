@@ -121,3 +121,31 @@ def test_values_count_as_memory():
     with pytest.raises(FileError, match="max_memory"):
         read(content, format="csv", covariates=["name"], max_memory="1MB")
     assert len(read(content, format="csv", max_memory="1MB")) == 3000
+
+
+def test_columns_to_group_by_may_have_anything(tmp_path):
+    """Nothing is a fault of a document; a column may be a covariate or the label as well."""
+    (tmp_path / "a.csv").write_text(
+        "text,date,n,kind\nsome words,2024-01-05,1,x\nmore words, ,2,\nother,soon,3,y\n", "utf-8"
+    )
+    data = read_documents(tmp_path / "a.csv", groups=["date", "n", "kind"], covariates=["n"], label="kind")
+    assert data.groups["date"].tolist() == ["2024-01-05", None, "soon"]
+    assert data.groups["n"].tolist() == data.covariates["n"].tolist() == [1.0, 2.0, 3.0]
+    assert data.groups["kind"].tolist() == ["x", None, "y"]
+    assert list(data.covariates) == ["n"]
+    assert data.take([2, 0]).groups["date"].tolist() == ["soon", "2024-01-05"]
+    assert read_documents(tmp_path / "a.csv").groups is None
+    (tmp_path / "a.jsonl").write_text(
+        '{"text": "some words", "date": null, "n": 1.5}\n{"text": "more words"}\n{"text": "x", "date": true}\n', "utf-8"
+    )
+    data = read_documents(tmp_path / "a.jsonl", groups=["date", "n"])
+    assert data.groups["date"].tolist() == [None, None, "True"]
+    assert data.groups["n"].tolist() == ["1.5", None, None]
+    (tmp_path / "b.jsonl").write_text('{"text": "some words", "date": [1]}\n', "utf-8")
+    with pytest.raises(FileError, match="the column 'date' is a list; one value is needed"):
+        read_documents(tmp_path / "b.jsonl", groups=["date"])
+    for bad in ("date", [3], [""]):
+        with pytest.raises(ParameterError, match="groups"):
+            read_documents(tmp_path / "a.csv", groups=bad)
+    with pytest.raises(ParameterError, match="topic labels"):
+        read_documents(tmp_path / "a.csv", groups=["kind"], topic_labels="kind")

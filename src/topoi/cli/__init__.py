@@ -31,6 +31,7 @@ from topoi.cli import (
     info,
     predict,
     report,
+    shares,
     topics,
     transform,
     warmup,
@@ -41,7 +42,15 @@ from topoi.cli._groups import described, grouped
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Learn": (fit.fit, choose.choose, fit.resume, demo.demo),
     "Use a model": (predict.predict, transform.transform, explain.explain),
-    "Look at a model": (topics.topics, effects.effects, evaluate.evaluate, report.report, card.card, info.info),
+    "Look at a model": (
+        topics.topics,
+        shares.shares,
+        effects.effects,
+        evaluate.evaluate,
+        report.report,
+        card.card,
+        info.info,
+    ),  # fmt: skip
     "Files": (convert.convert, export.export),
     "This machine": (warmup.warmup,),
 }

@@ -68,11 +68,12 @@ def open_with_labels(
     keep_texts: bool = False,
     predicts: bool | None = None,
     of_topics: bool = False,
+    groups: list[str] | None = None,
 ) -> Given:
     """A model and documents; labels are read where the file has the column.
 
     Columns that predictions need are read if it `predicts`; None: if there are labels to compare predictions with.
-    Columns that topics depend on are read if they are asked for, by `of_topics`.
+    Columns that topics depend on are read if they are asked for, by `of_topics`, and so are `groups`.
     """
     import numpy as np
 
@@ -90,7 +91,7 @@ def open_with_labels(
     if of_topics:
         needed["otherwise"] = "" if needed.get("covariates") else OR_AVERAGE
         needed["covariates"] = model.topic_covariates | needed.get("covariates", {})
-    data = allowed(model, read_new(source, reading, before, model.words, answers, kept, **needed))
+    data = allowed(model, read_new(source, reading, before, model.words, answers, kept, groups=groups, **needed))
     rows = np.arange(len(data))
     if held_out:
         rows = _rows_kept_out(model, data)

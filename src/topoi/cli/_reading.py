@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -222,13 +222,14 @@ def read_new(
     covariates: Mapping[str, str | None] | None = None,
     ngrams: Any = None,
     otherwise: str = "",
+    groups: Sequence[str] | None = None,
 ) -> Dataset:
     """New documents in the words of a `model` (a TopicModel), cut as those that it has learned from were.
 
     `before` are the options of then. Columns and the like stand for the new file as well, where it has the format of
     then or columns at all. Labels are looked for only if `answers`. `covariates` are the columns that predictions need,
     and what each was then, None if the fit did not have it; `ngrams` those that they need. `otherwise` ends the
-    sentence about a covariate that is not there.
+    sentence about a covariate that is not there. `groups` are columns to group by.
     """
     from dataclasses import replace
 
@@ -255,7 +256,7 @@ def read_new(
     options |= {key: given[key] for key in given if key not in ("format", "token_pattern")}
     options |= {key: None for key in ("id", "label", "target") if options.get(key) == ""}
     _place_answers(options, kind, strict=answers)
-    options["covariates"] = covariates or None
+    options["covariates"], options["groups"] = covariates or None, groups
     if covariates and kind is not None and not kind.columns:
         names = ", ".join(covariates)
         what = f"the model needs the columns {names}, but this format has no columns: {kind.summary}"

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from topoi.cli._app import note, told_warnings, waiting
+from topoi.cli._by import Grouping
 from topoi.cli._documents import Given, HeldOut, NewLabel, NewTarget, open_with_labels
 from topoi.cli._folder import open_model
 from topoi.cli._output import check_output
@@ -19,6 +20,7 @@ from topoi.errors import FileError, ParameterError
 def report(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
     reading: NewReading,
+    grouping: Grouping,
     documents: Annotated[
         str | None, typer.Argument(metavar="DOCUMENTS", help="Documents to show, and to score if they have labels.")
     ] = None,
@@ -35,19 +37,26 @@ def report(
     \b
       topoi report model -o report.html --open
       topoi report model posts.csv --held-out -o report.html
+      topoi report model posts.csv --by date --by section -o report.html
     """
     check_output(output, model, documents)
+    grouping.check()
     with waiting("loading …"):
         more: dict[str, Any] = {}
         if documents is None:
             if held_out:
                 raise ParameterError("held_out", "needs the file of the fit; name it after the model")
+            if grouping.by:
+                raise ParameterError("by", "needs documents with the column; name their file after the model")
             opened = open_model(model)
         else:
-            given = open_with_labels(model, documents, reading, label, target, held_out, True, True)
+            given = open_with_labels(model, documents, reading, label, target, held_out, True, True, groups=grouping.by)
             say_skipped(given.data)
             opened = given.model
             more = _documents(given, max_documents)
+    if documents is not None and given.data.groups:
+        with told_warnings():
+            more["by"] = {one.name: one for one in grouping.groups(given.data.groups)}
     from topoi.report import write_report
 
     with told_warnings(), waiting("writing the page …"):

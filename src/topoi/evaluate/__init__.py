@@ -13,7 +13,9 @@ from topoi.evaluate.composition import topic_effects
 from topoi.evaluate.held_out import HeldOut, document_completion, left_to_right, log_likelihoods
 from topoi.evaluate.measures import MEASURES, evaluate, score_predictions
 from topoi.evaluate.regression import RegressionScores, regression_scores
+from topoi.evaluate.share_table import TopicsBy, TopicShare, write_groups
 from topoi.evaluate.topics import diversity, exclusivity, top_columns, topic_names, topic_shares
+from topoi.evaluate.topics_by import topics_by
 
 __all__ = [
     "MEASURES",
@@ -22,6 +24,8 @@ __all__ = [
     "HeldOut",
     "RegressionScores",
     "TopicAgreement",
+    "TopicShare",
+    "TopicsBy",
     "align_topics",
     "c_v",
     "calibration_error",
@@ -41,5 +45,7 @@ __all__ = [
     "topic_effects",
     "topic_names",
     "topic_shares",
+    "topics_by",
     "u_mass",
+    "write_groups",
 ]

@@ -12,18 +12,21 @@ from __future__ import annotations
 from topoi.plot._choice import choice
 from topoi.plot._effects import effects
 from topoi.plot._embedding import compare_embeddings, embedding
+from topoi.plot._groups import by_group, over_time
 from topoi.plot._predictions import calibration, confusion
 from topoi.plot._topics import topics
 from topoi.plot._traces import traces
 from topoi.plot._weights import weights
 
 __all__ = [
+    "by_group",
     "calibration",
     "choice",
     "compare_embeddings",
     "confusion",
     "effects",
     "embedding",
+    "over_time",
     "topics",
     "traces",
     "weights",

@@ -38,7 +38,7 @@ def topics(
     All panels have one scale, so that a flat topic looks flat.
     """
     tops, shares = top_columns(estimator, n_words), topic_shares(estimator)
-    chosen = list(range(len(tops))) if which is None else [_topic(k, len(tops)) for k in which]
+    chosen = list(range(len(tops))) if which is None else [check_topic(k, len(tops), "which") for k in which]
     if not chosen:
         raise ParameterError("which", "names no topic")
     names = {k: [short(_name(estimator, w), 18) for w in tops[k]] for k in chosen}
@@ -103,7 +103,8 @@ def _name(estimator: Any, w: int) -> str:
     return models_of(estimator)[0].word(w)
 
 
-def _topic(k: Any, n_topics: int) -> int:
+def check_topic(k: Any, n_topics: int, parameter: str) -> int:
+    """The number of a topic, if it is one."""
     if not isinstance(k, int | np.integer) or not 0 <= k < n_topics:
-        raise ParameterError("which", f"has the topic {k!r}, but topics are numbered 0 to {n_topics - 1}")
+        raise ParameterError(parameter, f"has the topic {k!r}, but topics are numbered 0 to {n_topics - 1}")
     return int(k)

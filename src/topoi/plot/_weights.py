@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def weights(estimator: Any, *, n_words: int = 3, sort: bool = True, label_names:
     own = _own_cells(estimator, mean.shape)
     order = topic_order(np.where(own, mean, -np.inf)) if sort else np.arange(mean.shape[1])
     mean, spread, own = mean[:, order], spread[:, order], own[:, order]
-    columns = _topic_names(estimator, order, n_words)
+    columns = name_topics(estimator, order, n_words)
     n_rows, n_columns = mean.shape
     if ax is None:
         cell = min(0.30 if n_columns <= MANY else 0.18, WIDEST / n_columns)
@@ -87,7 +88,8 @@ def task_names(estimator: Any, label_names: Any = None) -> list[str]:
     return [f"{target.names[j]} against {target.names[i]}" for i, j in pairs] or target.names
 
 
-def _topic_names(estimator: Any, order: NDArray[np.int64], n_words: int) -> list[str]:
+def name_topics(estimator: Any, order: Sequence[int] | NDArray[np.int64], n_words: int) -> list[str]:
+    """What topics are called in a picture: their words, and their names or numbers."""
     labels = [short(label, 18) for label in topic_labels(models_of(estimator), "{}")]
     if n_words < 1 or len(order) > MANY or models_of(estimator)[0].vocabulary is None:
         return [labels[k] for k in order]

@@ -21,6 +21,8 @@ from topoi.errors import ParameterError
 KINDS = ("number", "category", None)
 #: What a column of names of topics is, which is read beside covariates.
 TOPIC_LABELS = "topic labels"
+#: What a column is that documents are grouped by afterwards; it may have anything in it, and nothing.
+GROUP = "group"
 MISSING = (
     "has no value; fill it in, give what is missing a name of its own, or leave such documents out: on_error='skip'."
 )
@@ -45,6 +47,20 @@ def read_wanted(given: Any) -> dict[str, str | None]:
     return wanted
 
 
+def read_groups(given: Any, taken: Mapping[str, Any]) -> list[str]:
+    """The columns to group by that a user asks for; `taken` has those that are read as something else."""
+    if given is None:
+        return []
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise ParameterError("groups", f"must be a list of columns, as ['date', 'section'], not {given!r}")
+    for name in given:
+        if not isinstance(name, str) or not name:
+            raise ParameterError("groups", f"has {name!r}; name a column")
+        if taken.get(name) == TOPIC_LABELS:
+            raise ParameterError("groups", f"has the column {name!r}, which has the topic labels; name another")
+    return list(dict.fromkeys(given))
+
+
 def as_number(value: Any) -> float | None:
     """A value as a number, which may be NaN or infinite; None if it is not one."""
     if isinstance(value, bool | list | dict) or (isinstance(value, str) and "_" in value):
@@ -59,6 +75,8 @@ def as_number(value: Any) -> float | None:
 
 def check_covariate(value: Any, kind: str | None) -> str | None:
     """What is wrong with a value, if anything, as the end of a sentence."""
+    if kind == GROUP:
+        return f"is a {type(value).__name__}; one value is needed." if isinstance(value, list | dict) else None
     if value is None or (isinstance(value, str) and not value.strip()):
         return MISSING
     if isinstance(value, list | dict):
@@ -97,3 +115,20 @@ class CovariateColumn:
         texts = np.empty(len(self._index), object)
         texts[:] = list(self._index)
         return texts[codes]
+
+
+class GroupColumn(CovariateColumn):
+    """A value for each document, as text; None where there is none."""
+
+    def __init__(self) -> None:
+        super().__init__("category")
+
+    def add(self, value: Any) -> None:
+        """The value of the next document."""
+        super().add("" if value is None or value != value else value)  # NaN is not equal to itself
+
+    def finish(self) -> NDArray[Any]:
+        """Texts, or None (objects)."""
+        texts = super().finish()
+        texts[texts == ""] = None
+        return texts

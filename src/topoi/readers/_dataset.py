@@ -21,8 +21,9 @@ class Dataset:
     `labels` is None, an array of one label per document (None where it is not known), a list of lists of labels (or
     None), or a float array of numbers to predict (NaN where not known). `ids` is None or an array. `covariates` is None
     or has an array for each column by name, of numbers or texts, as `fit` of the estimators takes it; `topic_labels` is
-    None or has a list of names for each document, None where they are not known, for `fit` too. `n_skipped` documents
-    were broken and left out; `skipped` has the messages of the first few.
+    None or has a list of names for each document, None where they are not known, for `fit` too. `groups` is None or has
+    an array of texts for each column by name, None where there is no value, for `topics_by`. `n_skipped` documents were
+    broken and left out; `skipped` has the messages of the first few.
     """
 
     corpus: Corpus
@@ -34,6 +35,7 @@ class Dataset:
     _reread: Callable[[], Iterable[str]] | None = field(default=None, repr=False)
     covariates: dict[str, NDArray[Any]] | None = None
     topic_labels: list[list[str] | None] | None = None
+    groups: dict[str, NDArray[Any]] | None = None
 
     def __len__(self) -> int:
         return self.corpus.n_documents
@@ -89,10 +91,11 @@ class Dataset:
         ids = None if self.ids is None else self.ids[wanted]
         reread = None if self._reread is None and not self.kept_texts else lambda: self.texts(wanted.tolist())
         covariates = self.covariates and {name: values[wanted] for name, values in self.covariates.items()}
+        groups = self.groups and {name: values[wanted] for name, values in self.groups.items()}
         names = self.topic_labels and [self.topic_labels[row] for row in wanted.tolist()]
         return replace(
             self, corpus=self.corpus.take(wanted), labels=labels, ids=ids, kept_texts=[], _reread=reread,
-            covariates=covariates, topic_labels=names,
+            covariates=covariates, topic_labels=names, groups=groups,
         )  # fmt: skip
 
     def texts(self, rows: Iterable[int]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from topoi._disk.compressed import NAMES, compression_of
 from topoi._registry import imported
 from topoi.errors import ParameterError
+from topoi.readers._covariates import GROUP
 from topoi.readers._faults import fault
 from topoi.readers._request import Documents, Request, listed
 from topoi.readers._source import Source
@@ -104,9 +105,10 @@ def check_columns(chosen: Format, request: Request) -> None:
                 option, f"names the column {value!r}, but this format has no columns: {chosen.summary}.{where}"
             )
     if request.covariates:
-        name = next(iter(request.covariates))
+        name, kind = next(iter(request.covariates.items()))
         raise ParameterError(
-            "covariates", f"names the column {name!r}, but this format has no columns: {chosen.summary}."
+            "groups" if kind == GROUP else "covariates",
+            f"names the column {name!r}, but this format has no columns: {chosen.summary}.",
         )
     if request.numeric and not chosen.labels:
         raise ParameterError("target", f"this format has none: {chosen.summary}")

@@ -17,7 +17,7 @@ from topoi.corpus.checks import read_vocabulary
 from topoi.corpus.ngrams import KnownNgrams, NewNgrams, known_by, new_counter
 from topoi.errors import CorpusError, FileError, ParameterError
 from topoi.readers._counts import CountTokens, beside, check_unused, column_names, fit_vocabulary, read_vocabulary_file
-from topoi.readers._covariates import TOPIC_LABELS, CovariateColumn, read_wanted
+from topoi.readers._covariates import GROUP, TOPIC_LABELS, CovariateColumn, GroupColumn, read_groups, read_wanted
 from topoi.readers._dataset import Dataset
 from topoi.readers._faults import Faults, fault
 from topoi.readers._formats import Format, check_columns, choose_format
@@ -40,6 +40,7 @@ def read_documents(
     target: str | bool | None = None,
     covariates: Sequence[str] | Mapping[str, str | None] | None = None,
     topic_labels: str | None = None,
+    groups: Sequence[str] | None = None,
     label_separator: str | None = None,
     encoding: str = "utf-8",
     on_error: str = "raise",
@@ -81,6 +82,9 @@ def read_documents(
     topic_labels
         The column with names of topics that a document may have, for `Dataset.topic_labels`: one, several divided by
         `label_separator`, or a list (JSON lines, Parquet). An empty field says that they are not known.
+    groups
+        Columns to group documents by afterwards (`topoi.topics_by`), as `["date", "section"]`, for `Dataset.groups`.
+        They may have anything in them; an empty field is None.
     label_separator
         What divides the labels of a document, as in `"red;green"`; each document then has a list of labels.
     encoding
@@ -125,6 +129,8 @@ def read_documents(
         if not isinstance(topic_labels, str) or not topic_labels or topic_labels in wanted:
             raise ParameterError("topic_labels", f"is {topic_labels!r}; name a column that is no covariate")
         wanted[topic_labels] = TOPIC_LABELS
+    grouped_by = read_groups(groups, wanted)
+    wanted |= {name: GROUP for name in grouped_by if name not in wanted}
     origin = Source(source, encoding)
     faults = Faults(on_error)
     request = Request(
@@ -161,7 +167,18 @@ def read_documents(
             dataset = _read_counts(chosen, request, words, limits, known)
     except MemoryError as error:
         raise fault(origin.name, "does not fit into memory.") from error
-    return dataset
+    return replace(dataset, groups=_groups(dataset, grouped_by)) if grouped_by else dataset
+
+
+def _groups(dataset: Dataset, names: list[str]) -> dict[str, NDArray[Any]]:
+    """The columns to group by, of which some may have been read as covariates."""
+    return {name: ((dataset.groups or {}) | (dataset.covariates or {}))[name] for name in names}
+
+
+def _new_column(kind: str | None, label_separator: str | None) -> TopicLabelColumn | CovariateColumn:
+    if kind == TOPIC_LABELS:
+        return TopicLabelColumn(label_separator)
+    return GroupColumn() if kind == GROUP else CovariateColumn(kind)
 
 
 def _read_texts(
@@ -178,10 +195,7 @@ def _read_texts(
     answers = _answers(request)
     ids: list[Any] = []
     kept: list[str] = []
-    beside = {
-        name: TopicLabelColumn(request.label_separator) if kind == TOPIC_LABELS else CovariateColumn(kind)
-        for name, kind in request.covariates.items()
-    }
+    beside = {name: _new_column(kind, request.label_separator) for name, kind in request.covariates.items()}
     columns = list(beside.values())
     are_lists, cut, n_documents, n_kept = False, words.cut, 0, 0
     for text, answer, document_id, *covariates in documents(request):
@@ -223,9 +237,15 @@ def _read_texts(
         request, corpus, answers, ids, kept,
         partial(_texts, documents, request, before) if request.source.again else None,
     )  # fmt: skip
-    covariates_found = {name: column.finish() for name, column in beside.items() if isinstance(column, CovariateColumn)}
-    labels = [column.finish() for column in beside.values() if isinstance(column, TopicLabelColumn)]
-    return replace(found, covariates=covariates_found or None, topic_labels=labels[0] if labels else None)
+    by_kind: dict[Any, dict[str, Any]] = {TopicLabelColumn: {}, CovariateColumn: {}, GroupColumn: {}}
+    for name, column in beside.items():
+        by_kind[type(column)][name] = column.finish()
+    return replace(
+        found,
+        covariates=by_kind[CovariateColumn] or None,
+        topic_labels=next(iter(by_kind[TopicLabelColumn].values()), None),
+        groups=by_kind[GroupColumn] or None,
+    )
 
 
 def _read_counts(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from topoi.readers._covariates import TOPIC_LABELS, check_covariate
+from topoi.readers._covariates import GROUP, TOPIC_LABELS, check_covariate
 from topoi.readers._faults import Faults, fault
 from topoi.readers._labels import check_label, read_target
 from topoi.readers._memory import Memory
@@ -94,7 +94,7 @@ class Request:
                 if problem := check_label(value):
                     return f"{name!r}: {problem}"
             elif problem := check_covariate(value, kind):
-                return f"the covariate {name!r} {problem}"
+                return f"the {'column' if kind == GROUP else 'covariate'} {name!r} {problem}"
         return None
 
 

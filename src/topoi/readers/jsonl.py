@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from topoi._disk import strict_json
-from topoi.readers._covariates import TOPIC_LABELS
+from topoi.readers._covariates import GROUP, TOPIC_LABELS
 from topoi.readers._faults import fault
 from topoi.readers._request import TEXT_COLUMNS, Documents, Request, listed, short
 
@@ -15,7 +15,9 @@ def documents(request: Request) -> Documents:
     faults, name, parse = request.faults, request.name, strict_json.parse
     text_key, answer_key, id_key = request.text, request.answer, request.id
     covariate_keys = list(request.covariates)
-    needed_keys = [key for key, kind in request.covariates.items() if kind != TOPIC_LABELS]  # others may be unknown
+    may_lack = (TOPIC_LABELS, GROUP)
+    needed_keys = [key for key, kind in request.covariates.items() if kind not in may_lack]
+    groups_seen = {key: False for key, kind in request.covariates.items() if kind == GROUP}
     answer_seen = id_seen = False
     keys: list[str] = []
     answer = number_id = None
@@ -65,8 +67,9 @@ def documents(request: Request) -> Documents:
             if problem:
                 faults.document(name, problem, line=number)
                 continue
+            groups_seen = {key: seen or key in record for key, seen in groups_seen.items()}
         yield text, answer, number_id, *covariates
-    for key, seen in ((answer_key, answer_seen), (id_key, id_seen)):
+    for key, seen in ((answer_key, answer_seen), (id_key, id_seen), *groups_seen.items()):
         if key is not None and keys and not seen:
             raise fault(name, f"no object has the key {key!r}; the first has {listed(keys)}.")
 

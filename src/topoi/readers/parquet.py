@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from topoi.errors import FileError
-from topoi.readers._covariates import TOPIC_LABELS
+from topoi.readers._covariates import GROUP, TOPIC_LABELS
 from topoi.readers._faults import fault
 from topoi.readers._parquet_pages import DELTA_BYTE_ARRAY, pages
 from topoi.readers._request import Columns, Documents, Request
@@ -199,11 +199,16 @@ def _check_types(request: Request, columns: Columns, schema: Any, pyarrow: Any) 
     def is_covariate(kind: Any) -> bool:
         return bool(is_target(kind) or types.is_boolean(kind) or types.is_null(kind))
 
+    def is_group(kind: Any) -> bool:
+        return bool(is_covariate(kind) or types.is_date(kind) or types.is_timestamp(kind))
+
     check(columns.text, "text must be string, or a list of strings.", is_text)
     check(columns.id, "ids must be strings or integers.", is_id)
     for name in columns.covariates:
         if request.covariates[name] == TOPIC_LABELS:
             check(name, "topic labels must be strings, integers or lists of them.", is_label)
+        elif request.covariates[name] == GROUP:
+            check(name, "groups must be dates, numbers, strings or booleans.", is_group)
         else:
             check(name, "covariates must be numbers, strings or booleans.", is_covariate)
     if request.numeric:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -37,6 +37,7 @@ class Subject:
     held_out_trace: Any = None
     max_documents: int = 2000
     covariates: Any = None
+    by: Mapping[str, Any] | None = None
     words: WordTable = field(default_factory=WordTable, init=False)  # data has words as numbers into it
 
     def __post_init__(self) -> None:
@@ -44,10 +45,12 @@ class Subject:
         check_fitted(self.estimator)
         check_whole("max_documents", self.max_documents, 0)
         if self.X is None:
-            given = {"y": self.y, "texts": self.texts, "ids": self.ids, "covariates": self.covariates}
+            given = {"y": self.y, "texts": self.texts, "ids": self.ids, "covariates": self.covariates, "by": self.by}
             for name, value in given.items():
                 if value is not None:
                     raise ParameterError(name, "needs the documents as well: give their counts or corpus as X")
+        if self.by is not None and not isinstance(self.by, Mapping):
+            raise ParameterError("by", f"must be columns by name, as {{'date': dates}}, not {type(self.by).__name__}")
         self.texts = self._for_each("texts", self.texts)
         self.ids = self._for_each("ids", self.ids)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ def write_report(
     title: str | None = None,
     max_documents: int = 2000,
     covariates: Any = None,
+    by: Mapping[str, Any] | None = None,
 ) -> None:
     """Write what a fitted model has learned as one HTML page, which opens from disk and fetches nothing.
 
@@ -59,6 +60,8 @@ def write_report(
         How many documents are shown, evenly spaced over X. Scores are of all.
     covariates : data frame, mapping, array or sparse matrix
         Those of X, as in `fit`: a model that was fitted with covariates needs them to predict.
+    by : dict of str and columns, or None
+        Columns of X, by name, to show topics over time and by group: what `topoi.topics_by` takes as `groups`.
     """
     data = report_data(
         estimator,
@@ -71,6 +74,7 @@ def write_report(
         held_out_trace=held_out_trace,
         max_documents=max_documents,
         covariates=covariates,
+        by=by,
     )
     write_whole(path, as_page(data, title))
 

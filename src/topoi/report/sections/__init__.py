@@ -9,11 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from topoi.report.sections import card, convergence, covariates, documents, labels, prevalence, scores, settings, topics
+from topoi.report.sections import (
+    card,
+    convergence,
+    covariates,
+    documents,
+    groups,
+    labels,
+    prevalence,
+    scores,
+    settings,
+    topics,
+)
 from topoi.report.subject import Subject
 
 SECTIONS: dict[str, Callable[[Subject], Any]] = {
     "topics": topics.data,
+    "groups": groups.data,
     "prevalence": prevalence.data,
     "labels": labels.data,
     "covariates": covariates.data,
