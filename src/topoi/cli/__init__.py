@@ -19,6 +19,7 @@ import typer
 from topoi import __version__
 from topoi._machine.terminal import harmless
 from topoi.cli import (
+    apply,
     choose,
     convert,
     demo,
@@ -39,6 +40,7 @@ from topoi.cli._groups import described, grouped
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Learn": (fit.fit, choose.choose, fit.resume, demo.demo),
+    "Edit a model": (apply.apply,),
     "Use a model": (predict.predict, transform.transform, explain.explain),
     "Look at a model": (topics.topics, effects.effects, evaluate.evaluate, report.report, info.info),
     "Files": (convert.convert, export.export),

@@ -32,6 +32,7 @@ from topoi.corpus import Corpus, Ngrams
 from topoi.corpus.target import Target
 from topoi.errors import CorpusError, ParameterError
 from topoi.estimators.alignment import TopicAgreement, agreement_of
+from topoi.estimators.edited import HasEdits
 from topoi.estimators.formula import parse_formula
 from topoi.estimators.number_of_topics import (
     AUTO,
@@ -59,7 +60,7 @@ OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 
 
 class TopicEstimator(
-    HasTopicLabels, HasPrevalence, Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    HasTopicLabels, HasPrevalence, HasEdits, Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """What all estimators share: parameters of the same names, input as a corpus, runs, topics and `transform`."""
 
