@@ -9,10 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from topoi.report.sections import convergence, covariates, documents, labels, prevalence, scores, settings, topics
+from topoi.report.sections import (
+    convergence,
+    covariates,
+    documents,
+    labels,
+    overview,
+    prevalence,
+    scores,
+    settings,
+    topics,
+)
 from topoi.report.subject import Subject
 
 SECTIONS: dict[str, Callable[[Subject], Any]] = {
+    "overview": overview.data,
     "topics": topics.data,
     "prevalence": prevalence.data,
     "labels": labels.data,
