@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from topoi import LDA, FileError
-from topoi.estimators.edits import EditError, as_edits, fingerprint
+from topoi.estimators.edits import EditError, as_edits, topics_fingerprint
 
 X = np.kron(np.eye(3, dtype=int), np.full((4, 3), 2)) + 1
 
@@ -113,7 +113,7 @@ def test_the_file_as_a_whole(lda, given, message):
 
 def test_a_file(lda, tmp_path):
     path = tmp_path / "edits.json"
-    whole = edits(name(2, "ג"), topics=6, model=fingerprint(lda.topic_models_))
+    whole = edits(name(2, "ג"), topics=6, model=topics_fingerprint(lda.topic_models_))
     path.write_text(json.dumps(whole), encoding="utf-8")
     assert lda.apply(path).topic_names_[2] == "ג"
     assert lda.apply(str(path)).topic_names_[2] == "ג"
@@ -129,6 +129,6 @@ def test_a_file(lda, tmp_path):
 
 def test_the_fingerprint_tells_models_apart(lda):
     other = LDA(6, n_sweeps=6, n_samples=2, random_state=1).fit(X)
-    assert fingerprint(lda.topic_models_) != fingerprint(other.topic_models_)
-    assert fingerprint(lda.topic_models_) != fingerprint(lda.apply(edits(merge(0, 1))).topic_models_)
-    assert fingerprint(lda.topic_models_) == fingerprint(lda.apply(edits(name(0, "x"))).topic_models_)
+    assert topics_fingerprint(lda.topic_models_) != topics_fingerprint(other.topic_models_)
+    assert topics_fingerprint(lda.topic_models_) != topics_fingerprint(lda.apply(edits(merge(0, 1))).topic_models_)
+    assert topics_fingerprint(lda.topic_models_) == topics_fingerprint(lda.apply(edits(name(0, "x"))).topic_models_)

@@ -79,10 +79,10 @@ class Edits:
         sizes = [model.n_topics for model in models]
         if self.topics is not None and self.topics != sum(sizes):
             raise EditError(f"are for a model of {self.topics} topics, but this one has {sum(sizes)}")
-        if self.model is not None and self.model != fingerprint(models):
+        if self.model is not None and self.model != (own := topics_fingerprint(models)):
             raise EditError(
-                f"are for the model {self.model:.60}, but this one is {fingerprint(models)}; if that is what you want, "
-                'remove "model" from the edits'
+                f"are for the model {self.model:.60}, but this one is {own}; if that is what you want, remove "
+                '"model" from the edits'
             )
         first = np.concatenate(([0], np.cumsum(sizes))).tolist()
         wishes = [_Wishes(model) for model in models]
@@ -178,7 +178,7 @@ class _Wishes:
         return names
 
 
-def fingerprint(models: Sequence[TopicModel]) -> str:
+def topics_fingerprint(models: Sequence[TopicModel]) -> str:
     """Sixteen digits that tell the topics of a model, numbers and words, from those of others."""
     digest = hashlib.sha256()
     for model in models:

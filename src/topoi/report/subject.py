@@ -15,7 +15,7 @@ from topoi.chain.model import TopicModel, check_whole
 from topoi.corpus import Corpus
 from topoi.corpus.target import Target
 from topoi.errors import ParameterError
-from topoi.estimators.edits import fingerprint
+from topoi.estimators.edits import topics_fingerprint
 from topoi.estimators.fitted import check_fitted
 from topoi.report.distances import js_divergence
 from topoi.report.predictions import Predictions, predictions
@@ -133,7 +133,7 @@ class Subject:
         return {
             "estimator": type(self.estimator).__name__,
             "held_out": self.held_out,
-            "fingerprint": fingerprint(self.models),
+            "fingerprint": topics_fingerprint(self.models),
             "hidden": self.estimator.hidden_topics_,
             "models": [
                 {
