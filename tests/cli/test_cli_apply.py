@@ -49,6 +49,7 @@ def test_names_merges_and_hidden_topics(place, labels):
     done("topics", place / "new", "-o", place / "topics.csv")
     assert "topic 0" not in (place / "topics.csv").read_text(encoding="utf-8")
     assert as_json("info", place / "new", "--json")["edits"] == [NAME, HIDE, {"edit": "merge", "topics": [2, 3]}]
+    assert "3 edits of its topics" in done("info", place / "new").stdout
     # The model goes on as any other.
     done("transform", place / "new", place / "posts.csv", "-o", place / "shares.csv")
     assert "the weather" in (place / "shares.csv").read_text(encoding="utf-8").splitlines()[0]

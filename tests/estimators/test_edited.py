@@ -8,6 +8,7 @@ import pytest
 import topoi
 from support.labelled import Documents, fitted_bytes, quick, quick_regressor
 from topoi import LDA, CorpusError, ParameterError
+from topoi._disk.store import ModelError
 from topoi.estimators.edits import EditError
 
 TRAIN = Documents(120, 0)
@@ -185,6 +186,14 @@ def test_saved_and_loaded(kind, tmp_path):
     np.testing.assert_array_equal(again.transform(TRAIN.X), new.transform(TRAIN.X))
     shown = again.apply(edits({"edit": "show", "topic": 3}))
     assert shown.hidden_topics_ == []
+
+
+@pytest.mark.parametrize("hidden", [[5], [-1], [1, 1], [2, 1]])
+def test_hidden_topics_of_a_file_are_checked(hidden):
+    model = fitted().model_
+    model.hidden = hidden
+    with pytest.raises(ModelError, match="hidden must be numbers of topics, rising, from 0 to 4"):
+        model.check()
 
 
 def test_topics_of_other_models_cannot_be_merged():

@@ -259,15 +259,19 @@ def test_edits_are_kept_and_opened(visit, page_of_model, tmp_path):
         (json.dumps({**edits, "model": "0" * 16}), "for another model"),
         (json.dumps({**edits, "edits": [{"edit": "hide", "topic": 8}]}), "Entry 0"),
         (json.dumps({**edits, "edits": [{"edit": "toString", "topic": 1}]}), "Entry 0"),
+        (json.dumps({**edits, "edits": [{"edit": "merge", "topics": pair} for pair in ([1, 2], [2, 3])]}), "Topic 2"),
     ):
         open_file(content)
         sync_api.expect(status).to_have_text(re.compile(said))
     assert downloaded(page) == edits
-    # A merge can be taken apart.
+    # A merge takes the name that there is, and can be taken apart.
+    larger, smaller = (b, c) if cards(page).index(b) < cards(page).index(c) else (c, b)
     for k in (b, c):
         act(page, k, "tick").check()
     page.click('[data-act="merge"]')
-    act(page, b, "unmerge").click()
+    assert "kept" in card(page, larger).inner_text()
+    assert card(page, smaller).count() == 0
+    act(page, larger, "unmerge").click()
     assert downloaded(page) == edits
 
 

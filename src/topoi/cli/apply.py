@@ -57,7 +57,8 @@ def apply(
         arguments = _documents_to_split(opened, wanted, model, documents, reading)
     with new_folder(output, force) as folder, waiting("editing …", quiet):
         edited = opened.estimator.apply(wanted, **arguments)
-        about = opened.about | {"edits": [*opened.about.get("edits", []), *wanted.entries]}
+        earlier = opened.about.get("edits")
+        about = opened.about | {"edits": [*(earlier if isinstance(earlier, list) else []), *wanted.entries]}
         made = Model(folder, edited, about)
         save_model(made)
     _tell(opened, made, json, quiet)

@@ -88,7 +88,10 @@ function faultOfEdits(text) {
     order: (entry) => Array.isArray(entry.topics) && entry.topics.every(isTopic),
     hide: (entry) => isTopic(entry.topic), show: (entry) => isTopic(entry.topic), split: (entry) => isTopic(entry.topic) };
   const bad = found.edits.findIndex((entry) => !entry || !Object.hasOwn(fits, entry.edit) || !fits[entry.edit](entry));
-  return bad < 0 ? null : `Entry ${bad} of this file cannot be: there is no such edit or topic.`;
+  if (bad >= 0) return `Entry ${bad} of this file cannot be: there is no such edit or topic.`;
+  const merged = found.edits.filter((entry) => entry.edit === "merge").flatMap((entry) => entry.topics);
+  const twice = merged.find((k, i) => merged.indexOf(k) < i);
+  return twice === undefined ? null : `Topic ${twice} stands in this file twice, to be merged.`;
 }
 
 // Carry out a change, which can be undone, and tell everyone.

@@ -252,7 +252,10 @@ function editBench(status, refresh) {
           bench.refresh();
         } }), " merge"),
       group.length > 1 && act("unmerge", "Take apart", `Take the merged topic ${k} apart`, () => edit(() => {
-        for (const part of group.slice(1)) wished.into.delete(part);
+        for (const part of group.slice(1)) {
+          wished.into.delete(part);
+          if (nameOf(part) && nameOf(part) === nameOf(k)) wished.names.delete(k); // which it had from this part
+        }
       })),
       act("hide", isHidden(k) ? "Show" : "Hide", `${isHidden(k) ? "Show" : "Hide"} topic ${k}`,
         () => edit(() => wished.hidden.set(k, !isHidden(k)))),
