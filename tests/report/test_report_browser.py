@@ -6,74 +6,20 @@ it; no browser is downloaded. CHROMIUM names another binary.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 
 import numpy as np
 import pytest
 
+from support.browser import DESKTOP, PHONE, scroll_through
 from support.labelled import WORDS, quick, quick_regressor
 from topoi import LDA, Corpus
 from topoi.report import write_report
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
-CHROMIUM = os.environ.get("CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None
-)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium, or set CHROMIUM")
 
 EVIL = "</script><script>alert(1)</script>"
 NAMES = np.array(["art", EVIL, "cars", "חתולים", "earth <b>"])
-DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 375, "height": 740}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--headless", "--disable-gpu"]
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        sync_api.expect.set_options(timeout=30_000)  # as for clicks: a machine may be busy
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def visit(browser):
-    """Open a page from disk and read all of it; whatever it complains of is a failure."""
-    complaints = []
-    contexts = []
-
-    def go(path, viewport=DESKTOP, before=None, **more):
-        context = browser.new_context(viewport=viewport, reduced_motion="reduce", offline=True, **more)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
-        page.on(
-            "request", lambda request: request.url.startswith("file:") or complaints.append(f"fetched {request.url}")
-        )
-        if before is not None:
-            before(page)
-        page.goto(path.as_uri())
-        page.wait_for_selector("html[data-ready]")
-        return page
-
-    yield go
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def scroll_through(page):
-    for section in page.query_selector_all("main > section"):
-        if section.is_visible():
-            section.scroll_into_view_if_needed()
-            page.wait_for_timeout(30)
-    for body in page.query_selector_all("main > section:not([hidden]) [id$=-body]"):
-        body.wait_for_selector(":scope > *", state="attached")
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +41,7 @@ def labelled_page(train, test, tmp_path_factory):
 
 def titles(page):
     """Those sections of the navigation that were there before you added yours."""
-    known = {"Topics", "Labels", "Documents", "Scores", "Convergence", "Settings"}
+    known = {"At a glance", "Topics", "Labels", "Documents", "Scores", "Convergence", "Settings"}
     return [title for title in page.locator("nav a").all_inner_texts() if title in known]
 
 
@@ -112,7 +58,7 @@ def test_opens_and_shows_text_as_text(visit, labelled_page):
     assert page.locator(".words li").count() == 30
     assert EVIL in page.inner_text(".confusion")
     assert EVIL in page.inner_text(".doc .text >> nth=0")
-    assert titles(page) == ["Topics", "Labels", "Documents", "Scores", "Convergence", "Settings"]
+    assert titles(page) == ["At a glance", "Topics", "Labels", "Documents", "Scores", "Convergence", "Settings"]
     assert "held out" in page.inner_text("#scores-lead")
     assert page.locator("#convergence-body .curve").count() == 3  # two chains and a held-out score
     assert "R-hat" in page.inner_text("#convergence-body")
@@ -179,7 +125,7 @@ def test_in_how_many_chains_a_topic_was_found(visit, labelled_page, tmp_path):
 def test_keys(visit, labelled_page):
     """Tab reaches the map, arrows move between topics, the slider answers to arrows, and focus can be seen."""
     page = visit(labelled_page)
-    for _ in range(20):
+    for _ in range(30):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.closest('#map') !== null"):
             break
@@ -293,7 +239,7 @@ def test_few_topics_and_no_vocabulary(visit, tmp_path, n_topics):
     assert np.isfinite(places).all()
     assert set(page.locator(".words .word").all_inner_texts()) <= set("0123")
     assert page.locator(".doc").count() == 4
-    assert titles(page) == ["Topics", "Documents", "Convergence", "Settings"]
+    assert titles(page) == ["At a glance", "Topics", "Documents", "Convergence", "Settings"]
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
@@ -307,7 +253,7 @@ def test_covariates_and_the_parts_of_a_score(visit, train, test, tmp_path, viewp
     write_report(tmp_path / "report.html", model, X=test.X[:30], covariates=some)
     page = visit(tmp_path / "report.html", viewport)
     scroll_through(page)
-    assert page.locator("nav a").all_inner_texts()[:4] == ["Topics", "Labels", "Covariates", "Documents"]
+    assert page.locator("nav a").all_inner_texts()[1:5] == ["Topics", "Labels", "Covariates", "Documents"]
     names = page.locator("#covariates .whiskers .name").all_inner_texts()
     assert sorted(names) == sorted(["price", f"brand={EVIL}", "brand=<b>"])
     assert page.locator("#covariates .point").count() == page.locator("#covariates .line .span").count() == 3

@@ -64,13 +64,30 @@ def join_columns(counts: sparse.csr_array, number: NDArray[np.int64], n: int | N
     return found
 
 
+def _divided_column(counts: sparse.csr_array, k: int, share: NDArray[np.float64]) -> sparse.csr_array:
+    """Counts (V, K + 1) with column k as two, of which the first has this share (V) of each count, rounded."""
+    entries = counts.tocoo()
+    words, topics, values = entries.coords[0], entries.coords[1].astype(np.int64), entries.data
+    own = topics == k
+    first = np.rint(share[words[own]] * values[own]).astype(values.dtype)
+    kept = values.copy()
+    kept[own] = first
+    topics = np.concatenate((np.where(topics > k, topics + 1, topics), np.full(int(own.sum()), k + 1)))
+    data, rows = np.concatenate((kept, values[own] - first)), np.concatenate((words, words[own]))
+    shape = (counts.shape[0], counts.shape[1] + 1)
+    there = data > 0
+    found = sparse.csr_array((data[there], (rows[there], topics[there].astype(np.int32))), shape)
+    found.sort_indices()
+    return found
+
+
 @dataclass
 class TopicModel:
     """Topics: `counts` (V, K) summed over `n_samples` samples, and `last_counts` of the last one alone.
 
     Both contain the pseudo-counts of the prior of words. `priors` are those that the run ended with; `draws` are what
     the samples hold of the prior of topics, by name (samples, …). `topic_names` has an entry for each topic, "" where
-    it has no name; None if none has one.
+    it has no name; None if none has one. `hidden` are numbers of topics that tables and reports leave out.
     """
 
     counts: sparse.csr_array
@@ -80,6 +97,7 @@ class TopicModel:
     vocabulary: NDArray[Any] | None = None
     topic_names: list[str] | None = None
     draws: dict[str, NDArray[Any]] = field(default_factory=dict, kw_only=True)
+    hidden: list[int] = field(default_factory=list, kw_only=True)
 
     @property
     def alpha(self) -> NDArray[np.float64]:
@@ -102,9 +120,24 @@ class TopicModel:
         return int(self.counts.shape[0])
 
     def joined(self, number: NDArray[np.int64]) -> TopicModel:
-        """The model with topics joined: topic k becomes part of topic number[k]."""
+        """The model with topics joined: topic k becomes part of topic number[k]. Names go, and none is hidden."""
         counts, last = join_columns(self.counts, number), join_columns(self.last_counts, number)
-        return TopicModel(counts, last, self.n_samples, self.priors.joined(number).found(), self.vocabulary)
+        priors, draws = self.priors.joined(number).found(), self.priors.topics.joined_draws(self.draws, number)
+        return TopicModel(counts, last, self.n_samples, priors, self.vocabulary, draws=draws)
+
+    def divided(self, k: int, share: NDArray[np.float64]) -> TopicModel:
+        """The model with topic k as two, k and k + 1: of each word the first has this share (V) of its tokens there.
+
+        Counts are whole numbers: of each word the two have what the one had. Names go, and none is hidden.
+        """
+        counts, last = (_divided_column(matrix, k, share) for matrix in (self.counts, self.last_counts))
+        first, second = np.asarray(counts.sum(0), np.float64)[k : k + 2]
+        if first == 0 or second == 0:
+            raise ModelError(f"topic {k} cannot be divided: one of its parts would have no tokens")
+        of_first = first / (first + second)
+        priors = self.priors.divided(k, of_first)
+        draws = self.priors.topics.divided_draws(self.draws, k, of_first)
+        return TopicModel(counts, last, self.n_samples, priors, self.vocabulary, draws=draws)
 
     @property
     def topic_counts(self) -> NDArray[np.float64]:
@@ -174,6 +207,8 @@ class TopicModel:
             raise ModelError(f"there are {len(self.vocabulary)} names of {shape[0]} words")
         if self.topic_names is not None and (fault := fault_of_names(self.topic_names, self.n_topics)) is not None:
             raise ModelError(fault)
+        if self.hidden != sorted(set(self.hidden)) or any(not 0 <= k < self.n_topics for k in self.hidden):
+            raise ModelError(f"hidden must be numbers of topics, rising, from 0 to {self.n_topics - 1}")
         self.priors.topics.check_draws(self.draws)
 
     def check_topics(self) -> None:
@@ -243,9 +278,10 @@ CLASSES = known(
                 "vocabulary": optional(array_of()),
                 "topic_names": optional(list_of(TEXT)),
                 "draws": mapping_of(array_of()),
+                "hidden": list_of(WHOLE),
             },
             {"alpha": array_of("float64"), "beta": NUMBER},
-            spare=("topic_names", "draws"),
+            spare=("topic_names", "draws", "hidden"),
         ),
     },
     StoredMembers(TOPIC_PRIORS, _stored_prior),

@@ -19,6 +19,7 @@ import typer
 from topoi import __version__
 from topoi._machine.terminal import harmless
 from topoi.cli import (
+    apply,
     card,
     choose,
     convert,
@@ -41,6 +42,7 @@ from topoi.cli._groups import described, grouped
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Learn": (fit.fit, choose.choose, fit.resume, demo.demo),
+    "Edit a model": (apply.apply,),
     "Use a model": (predict.predict, transform.transform, explain.explain),
     "Look at a model": (
         topics.topics,
@@ -50,7 +52,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         report.report,
         card.card,
         info.info,
-    ),  # fmt: skip
+    ),
     "Files": (convert.convert, export.export),
     "This machine": (warmup.warmup,),
 }

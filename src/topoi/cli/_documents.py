@@ -94,7 +94,7 @@ def open_with_labels(
     data = allowed(model, read_new(source, reading, before, model.words, answers, kept, groups=groups, **needed))
     rows = np.arange(len(data))
     if held_out:
-        rows = _rows_kept_out(model, data)
+        rows = rows_kept_out(model, data)
         return Given(model, data.take(rows), rows, data, reading.token_pattern)
     return Given(model, replace(data), rows, data, reading.token_pattern)
 
@@ -114,7 +114,7 @@ def _has_answers(source: str, reading: NewReading, before: dict[str, Any]) -> bo
     return bool(before.get("label") or before.get("target")) and (kind is None or kind.labels)
 
 
-def _rows_kept_out(model: Model, data: Dataset) -> Any:
+def rows_kept_out(model: Model, data: Dataset) -> Any:
     """The rows that the fit kept out: found again from their numbers, so the file must be that of the fit."""
     import numpy as np
 

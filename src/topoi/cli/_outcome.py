@@ -85,6 +85,7 @@ def number_in_words(found: Any) -> str:
 def summarise(model: Model, data: Dataset, out: Console) -> None:
     """Print a short summary and what to try next."""
     from topoi.cli.topics import topic_rows, topic_table
+    from topoi.evaluate import convergence_in_words
 
     about = model.about
     n, held_out = about["counts"], about["held_out"]
@@ -105,6 +106,7 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
         f"in {about['seconds']:.1f} s, {speed}{joint}.",
         soft_wrap=True,
     )
+    out.print(convergence_in_words(model.estimator), soft_wrap=True)
     if posterior := number_in_words(about["topics"]):
         out.print(f"Number of topics: {posterior}.", soft_wrap=True)
     if depends := model.topic_covariates:

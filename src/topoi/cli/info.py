@@ -105,6 +105,10 @@ def _about_model(path: str, json: bool) -> None:
         "settings": ", ".join(f"{key} {value}" for key, value in settings.items() if value is not None),
         "run": f"{about.get('sweeps')} sweeps, {about.get('stopped')}, {about.get('seconds')} s",
     }
+    if isinstance(edits := about.get("edits"), list):
+        rows["edited"] = (
+            f"{len(edits)} edit{'' if len(edits) == 1 else 's'} of its topics; topoi info --json lists them"
+        )
     from topoi.cli._outcome import number_in_words
 
     if posterior := number_in_words(about.get("topics")):

@@ -26,6 +26,7 @@ def topics(
         str | None, typer.Option("--output", "-o", help="Write a table (.csv, .tsv, .jsonl, .parquet), a row a word.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show topics that were hidden as well.")] = False,
 ) -> None:
     """Show the topics: share of the tokens, most probable words, and the labels they speak for.
 
@@ -41,28 +42,42 @@ def topics(
         check_output(output, model)
     with waiting("loading …"):
         opened = open_model(model)
-        rows = topic_rows(opened, words)
+        rows = topic_rows(opened, words, every)
     if output is not None:
         from topoi.chain.names import have_names
         from topoi.writers import write_table
 
         flat = [{**row, "rank": rank, **word} for row in rows for rank, word in enumerate(row["words"], 1)]
         named = ("name",) if have_names(opened.estimator.topic_models_) else ()
-        found = TRUST if "found_in" in rows[0] else ()
+        found = TRUST if any("found_in" in row for row in rows) else ()
         names = ("topic", *named, "share", *found, "rank", "word", "probability")
         write_table({name: [entry[name] for entry in flat] for name in names}, output)
+    if json or output is None:
+        print_topics(opened, words, json, every)
+
+
+def print_topics(model: Model, n_words: int, json: bool, every: bool = False) -> None:
+    """Print the topics, for people or as JSON; those that were hidden if `every` one is asked for."""
+    rows = topic_rows(model, n_words, every)
     if json:
-        print_json({"model": model, "topics": rows})
-    elif output is None:
-        out = console()
-        out.print(topic_table(opened, sorted(rows, key=lambda row: -row["share"]), out))
+        print_json({"model": str(model.path), "topics": rows})
+        return
+    out = console()
+    out.print(topic_table(model, sorted(rows, key=lambda row: -row["share"]), out))
+    if left := len(model.estimator.components_) - len(rows):
+        out.print(f"{left} hidden: see them by topoi topics {model.path} --all.", style="dim")
 
 
-def topic_rows(model: Model, n_words: int) -> list[dict[str, Any]]:
-    """The topics in the order of their numbers: name, share, words with probabilities, weights for labels, trust."""
+def topic_rows(model: Model, n_words: int, every: bool = False) -> list[dict[str, Any]]:
+    """The topics in the order of their numbers: name, share, words with probabilities, weights for labels, trust.
+
+    Those that were hidden are left out unless `every` one is asked for.
+    """
     from topoi.estimators.described import describe_topics
 
-    return describe_topics(model.estimator, n_words, model.target.tasks)
+    hidden = set() if every else set(model.estimator.hidden_topics_)
+    rows = describe_topics(model.estimator, n_words, model.target.tasks)
+    return [row for row in rows if row["topic"] not in hidden]
 
 
 def topic_table(model: Model, rows: list[dict[str, Any]], out: Console) -> Table:

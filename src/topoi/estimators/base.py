@@ -32,6 +32,7 @@ from topoi.corpus import Corpus, Ngrams
 from topoi.corpus.target import Target
 from topoi.errors import CorpusError, ParameterError
 from topoi.estimators.alignment import TopicAgreement, agreement_of
+from topoi.estimators.edited import HasEdits
 from topoi.estimators.formula import parse_formula
 from topoi.estimators.number_of_topics import (
     AUTO,
@@ -62,6 +63,7 @@ OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 class TopicEstimator(
     HasTopicLabels,
     HasPrevalence,
+    HasEdits,
     ShowsItself,
     Savable,
     ClassNamePrefixFeaturesOutMixin,

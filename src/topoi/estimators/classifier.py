@@ -22,6 +22,7 @@ from topoi.corpus.target import Kind, Target
 from topoi.errors import ParameterError
 from topoi.estimators.base import as_checkpoints, as_validation
 from topoi.estimators.covariates import Covariates
+from topoi.estimators.edited import Moved
 from topoi.estimators.labels import Labels, balance, check_labels, check_mask
 from topoi.estimators.learned import learned_with_weights
 from topoi.estimators.pilot import plan_pilots
@@ -361,6 +362,14 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     def estimators_(self) -> Sequence[MedLDAClassifier]:
         """The models: the binary ones of "ovr" and "ovo", else the classifier itself."""
         return vars(self).get("_several") or super().estimators_
+
+    def _edited(self, moved: Sequence[Moved]) -> dict[str, Any]:
+        changed = super()._edited(moved)
+        if len(moved) > 1:
+            models = zip(self.estimators_, moved, strict=True)
+            several = [one._with_attributes(one._edited([own])) for one, own in models]
+            changed |= Several(several).attributes() | {"_several": several}
+        return changed
 
     @property
     def _strategy(self) -> Strategy:

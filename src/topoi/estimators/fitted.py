@@ -48,6 +48,10 @@ class Fitted(Protocol):
         """What every topic is called: its name, or "topic 3"."""
 
     @property
+    def hidden_topics_(self) -> list[int]:
+        """Topics that tables and reports leave out, by number."""
+
+    @property
     def components_(self) -> NDArray[np.float64]:
         """φ of all topics."""
 

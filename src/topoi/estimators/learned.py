@@ -8,6 +8,7 @@ import numpy as np
 
 from topoi.chain.diagnostics import rhat_ess
 from topoi.chain.loop import Run, Schedule
+from topoi.chain.model import TopicModel
 from topoi.estimators.number_of_topics import found_by
 from topoi.estimators.problem import Problem, SupervisedProblem
 from topoi.predict.scores import Chain
@@ -39,10 +40,18 @@ def learned(problem: Problem, runs: list[Run], schedule: Schedule) -> dict[str, 
 
 def learned_with_weights(problem: SupervisedProblem, runs: list[Run], schedule: Schedule) -> dict[str, Any]:
     """The same of a problem with targets: also the loss, and the weights of the topics in units of its scores."""
-    weights, unit = best_of(runs).weights, problem.response.unit
+    chains = [Chain(run.model, run.weights, run.beside) for run in runs]
     return learned(problem, runs, schedule) | {
-        "_chains": [Chain(run.model, run.weights, run.beside) for run in runs],
+        "_chains": chains,
         "response_": problem.response,
+        **weights_of(chains, best_of(runs).model, problem.response.unit),
+    }
+
+
+def weights_of(chains: list[Chain], best: TopicModel, unit: float) -> dict[str, Any]:
+    """Fitted attributes: the weights of the topics of the best chain, whose model is `best`, and how sure they are."""
+    weights = next(chain.weights for chain in chains if chain.model is best)
+    return {
         "topic_weights_": weights.mean(0).astype(np.float64) / unit,
         "topic_weights_std_": weights.std(0).astype(np.float64) / unit,
     }

@@ -23,6 +23,8 @@ from topoi.corpus import Corpus, Ngrams
 from topoi.errors import ParameterError
 from topoi.estimators.base import TopicEstimator
 from topoi.estimators.covariates import Covariates, learn_covariates
+from topoi.estimators.edited import Moved, edited_chains, same_topics
+from topoi.estimators.learned import weights_of
 from topoi.estimators.pilot import Pilot, pilot_schedule, plan_pilots
 from topoi.estimators.problem import SupervisedProblem, model_seed
 from topoi.estimators.saved import Savable
@@ -255,6 +257,24 @@ class SupervisedEstimator(TopicEstimator):
             ]
         which = (bool(self._head.words.size), self.ngrams_ is not None)  # whatever `word_features` was set to since
         return self._parts(corpus, thetas, columns, *which), corpus, thetas
+
+    def _edited(self, moved: Sequence[Moved]) -> dict[str, Any]:
+        changed: dict[str, Any] = {}
+        if len(moved) == 1:
+            changed = super()._edited(moved)
+            chains = edited_chains(self._chains, self.model_, moved[0])
+            changed |= {"_chains": chains, **weights_of(chains, moved[0].model, self.response_.unit)}
+        if self.refitted_:
+            flows = [
+                own if model is one.model_ else same_topics(model)
+                for one, own in zip(self.estimators_, moved, strict=True)
+                for model in one.chains_
+            ]
+            ends = np.cumsum([flow.flow.shape[0] for flow in flows])[:-1]
+            parts = zip(flows, np.split(self._head.topics, ends), strict=True)
+            topics = np.concatenate([flow.root_weights(part) for flow, part in parts])
+            changed["_head"] = replace(self._head, topics=topics)
+        return changed
 
     @property
     def refitted_(self) -> bool:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from topoi.estimators.alignment import Alignment, TopicAgreement
+from topoi.evaluate.advice import convergence_in_words
 from topoi.evaluate.chains import align_topics, chain_diagnostics, topic_agreement
 from topoi.evaluate.classification import ClassificationScores, calibration_error, classification_scores
 from topoi.evaluate.coherence import c_v, npmi, u_mass
@@ -31,6 +32,7 @@ __all__ = [
     "calibration_error",
     "chain_diagnostics",
     "classification_scores",
+    "convergence_in_words",
     "diversity",
     "document_completion",
     "evaluate",

@@ -31,14 +31,16 @@ def topics(
     n_words : int
         Words of a topic.
     which : list of topics or None
-        Their numbers; all by default. A panel's title has the topic's share of the training tokens.
+        Their numbers; by default all that are not hidden. A panel's title has the topic's share of the training tokens.
     ax : Axes or None
         One of `subplots` (not of `add_axes`), whose place the panels then take.
 
     All panels have one scale, so that a flat topic looks flat.
     """
     tops, shares = top_columns(estimator, n_words), topic_shares(estimator)
-    chosen = list(range(len(tops))) if which is None else [check_topic(k, len(tops), "which") for k in which]
+    hidden = set(getattr(estimator, "hidden_topics_", getattr(estimator, "hidden", [])))
+    every = [k for k in range(len(tops)) if k not in hidden]
+    chosen = every if which is None else [check_topic(k, len(tops), "which") for k in which]
     if not chosen:
         raise ParameterError("which", "names no topic")
     names = {k: [short(_name(estimator, w), 18) for w in tops[k]] for k in chosen}

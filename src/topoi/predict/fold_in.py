@@ -9,6 +9,7 @@ batch, in any order, on any number of threads. Averages are taken over the secon
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import INFER, seed_stream, uniform
 from topoi._machine.simd import aligned_zeros, draw_topic, new_sums, pad, padded
-from topoi.chain.alpha import AlphaRows
+from topoi.chain.alpha import AlphaRows, DocumentAlpha
 from topoi.chain.model import TopicModel, check_whole
 from topoi.chain.samplers._fixed import move_one, move_two
 from topoi.chain.state import real_of_documents, topic_dtype
@@ -145,6 +146,13 @@ def infer(
         shares: NDArray[np.float64] = expected_counts(model, corpus, n_sweeps, pool) + alpha.by_document()
         shares /= shares.sum(1, keepdims=True)
         return shares
+    return fold_in(model, corpus, alpha, n_sweeps, seed, pool)[0]
+
+
+def fold_in(
+    model: TopicModel, corpus: Corpus, alpha: DocumentAlpha, n_sweeps: int, seed: int, pool: Pool
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Topic shares θ (D, K) by draws, and the topics of all tokens after the last sweep."""
     real = real_of_documents(corpus)
     # Only the words that occur: the table of a small batch is small.
     used, words = np.unique(corpus.words, return_inverse=True)
@@ -167,4 +175,4 @@ def infer(
         )  # fmt: skip
 
     pool.map(work, range(len(ptr) - 1))
-    return theta
+    return theta, z

@@ -8,6 +8,7 @@ from scipy import sparse
 
 MOST_PAIRS = 200_000_000  # of topics that share a word, over all words: some ten seconds
 CHUNK = 2_000_000  # pairs at a time
+MOST_ORDERED = 200  # topics whose tree is turned so that neighbours are alike, which takes their cube
 
 
 def js_divergence(counts: sparse.csr_array) -> NDArray[np.float64]:
@@ -76,3 +77,39 @@ def classical_mds(distance: NDArray[np.float64]) -> NDArray[np.float64]:
             farthest = int(np.argmax(np.round(np.abs(along), 9)))  # rounded: two may be as far as each other
             places[:, axis] = along * np.sign(along[farthest])
     return places
+
+
+#: Places farther from the middle than so many times the median are pulled in.
+FAR = 2.0
+
+
+def pulled_in(places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The places, with those that lie far out nearer: a few topics that are like no other leave room for the rest.
+
+    A place at r times the limit from the middle, r above 1, is drawn at 1 + ln r times the limit, in its direction: it
+    stays beyond the others, and those that are not far out stay where they are.
+    """
+    centre = np.median(places, axis=0)
+    away = places - centre
+    distance = np.hypot(*away.T)
+    limit = FAR * float(np.median(distance))
+    if limit == 0:
+        return places
+    r = np.maximum(distance / limit, 1.0)
+    out: NDArray[np.float64] = centre + away * ((1.0 + np.log(r)) / r)[:, None]
+    return out
+
+
+def by_similarity(divergence: NDArray[np.float64]) -> NDArray[np.int64]:
+    """An order of the topics in which those that are alike stand together: leaves of a tree, by average linkage."""
+    n = len(divergence)
+    if n < 3:
+        return np.arange(n)
+    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+    from scipy.spatial.distance import squareform
+
+    pairs = squareform(divergence, checks=False)
+    tree = linkage(pairs, "average")
+    if n <= MOST_ORDERED:
+        tree = optimal_leaf_ordering(tree, pairs)
+    return np.asarray(leaves_list(tree), np.int64)

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-TOOLS = ("state.js", "elements.js", "charts.js", "map.js", "text.js", "sections.js")  # what sections are drawn with
+#: What sections are drawn with.
+TOOLS = ("state.js", "edits.js", "elements.js", "charts.js", "map.js", "text.js", "sections.js")
 DIGITS = 5  # significant ones of a number: more than can be seen
 
 

@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from topoi.chain.model import TopicModel, check_whole
 from topoi.corpus import Corpus
 from topoi.corpus.target import Target
 from topoi.errors import ParameterError
+from topoi.estimators.edits import topics_fingerprint
 from topoi.estimators.fitted import check_fitted
+from topoi.report.distances import js_divergence
 from topoi.report.predictions import Predictions, predictions
 from topoi.report.relevance import shown_topics
 from topoi.report.words import WordTable
@@ -95,6 +98,21 @@ class Subject:
         return shown_topics(self.models, self.words)
 
     @cached_property
+    def visible(self) -> NDArray[np.int64]:
+        """The topics that were not hidden, by number; all of them if every one was."""
+        hidden = self.estimator.hidden_topics_
+        every = np.arange(len(self.topics))
+        return every if len(hidden) == len(every) else np.setdiff1d(every, hidden)
+
+    @cached_property
+    def divergence(self) -> NDArray[np.float64]:
+        """Jensen–Shannon divergences of the words of the visible topics."""
+        stacked = sparse.csr_array(
+            sparse.hstack([model.counts for model in self.models], format="csc")[:, self.visible]
+        )
+        return js_divergence(stacked)
+
+    @cached_property
     def predictions(self) -> Predictions | None:
         """Of all documents given; None without documents, or where nothing is predicted."""
         if self.corpus is None:
@@ -118,6 +136,8 @@ class Subject:
         return {
             "estimator": type(self.estimator).__name__,
             "held_out": self.held_out,
+            "fingerprint": topics_fingerprint(self.models),
+            "hidden": self.estimator.hidden_topics_,
             "models": [
                 {
                     "name": self.model_names[number] if self.model_names else "",
@@ -125,6 +145,7 @@ class Subject:
                     "n_words": model.n_words,
                     "tokens": float(model.topic_counts.sum()),
                     "beta": model.beta,
+                    "n_bound": model.priors.topics.n_bound,
                 }
                 for number, model in enumerate(self.models)
             ],

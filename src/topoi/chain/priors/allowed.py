@@ -13,7 +13,7 @@ share of them that may have topic k, one document more counted in: so it has as 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,7 +23,7 @@ from scipy import sparse
 from topoi._disk.schema import WHOLE, Field, array_of
 from topoi._disk.store import ModelError
 from topoi.chain.alpha import DocumentAlpha
-from topoi.chain.priors.base import LARGEST_PRIOR, TopicPrior
+from topoi.chain.priors.base import LARGEST_PRIOR, TopicPrior, parted
 from topoi.chain.priors.distinct import distinct_of
 from topoi.chain.priors.fixed_alpha import FixedAlpha
 from topoi.corpus import Corpus
@@ -84,6 +84,19 @@ class Allowed(TopicPrior):
             d = int(np.flatnonzero(total[row_of] == 0)[0])
             raise CorpusError(f"{self.about} leave document {d} no topic: it has no label, and no topic is shared.")
         return DocumentAlpha(rows, row_of)
+
+    @property
+    def n_bound(self) -> int:
+        """Topics of labels: tables of documents know them by their numbers."""
+        return self.n_own
+
+    def joined(self, number: NDArray[np.int64]) -> Self:
+        """Shared topics joined; those of labels stay."""
+        return replace(super().joined(number), base=np.bincount(number, self.base).astype(np.float64))
+
+    def divided(self, k: int, share: float) -> Self:
+        """A shared topic as two."""
+        return replace(super().divided(k, share), base=parted(self.base, k, share))
 
     def check(self) -> None:
         """Raise unless the fields, which may come from a file, can be those of such a prior."""

@@ -119,6 +119,23 @@ class TopicPrior(Prior):
         """The same of topics that are joined: topic k becomes part of topic number[k]."""
         return replace(self, alpha=np.bincount(number, self.alpha).astype(np.float64))
 
+    def divided(self, k: int, share: float) -> Self:
+        """The same with topic k as two, k and k + 1, of which the first has this share of its α."""
+        return replace(self, alpha=parted(self.alpha, k, share))
+
+    def joined_draws(self, draws: Mapping[str, NDArray[Any]], number: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        """What the samples hold of it, of topics that are joined as by `joined`."""
+        return dict(draws)
+
+    def divided_draws(self, draws: Mapping[str, NDArray[Any]], k: int, share: float) -> dict[str, NDArray[Any]]:
+        """What the samples hold of it, of a topic that is divided as by `divided`."""
+        return dict(draws)
+
+    @property
+    def n_bound(self) -> int:
+        """How many of the first topics must stay what and where they are, since documents know them by number."""
+        return 0
+
     def found(self) -> Self:
         """The same where the number of topics is no longer sought."""
         return self
@@ -172,6 +189,13 @@ class TopicPrior(Prior):
         """Raise unless α are positive numbers."""
         if self.alpha.ndim != 1 or not len(self.alpha) or not ((self.alpha > 0) & (self.alpha < LARGEST_PRIOR)).all():
             raise ModelError("alpha must be positive numbers, one per topic")
+
+
+def parted(values: NDArray[np.float64], k: int, share: float) -> NDArray[np.float64]:
+    """Values of topics with that of topic k shared out to two, k and k + 1."""
+    parted = np.insert(values, k + 1, (1.0 - share) * values[k])
+    parted[k] = share * values[k]
+    return parted
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,6 +298,10 @@ class Priors:
             joins = sparse.csr_array((ones, (np.arange(len(number)), number)), (len(number), width))
             words = replace(words, pseudo_counts=sparse.csr_array(words.pseudo_counts @ joins))
         return Priors(topics, words)
+
+    def divided(self, k: int, share: float) -> Priors:
+        """The same with topic k as two, of which the first has this share; for a model, which has no pseudo-counts."""
+        return replace(self, topics=self.topics.divided(k, share))
 
     def found(self) -> Priors:
         """The same where the number of topics is no longer sought."""

@@ -143,6 +143,14 @@ class HDP(TopicPrior):
         order = number[self.order][np.sort(first)]
         return replace(self, alpha=alpha, order=order, n_found=min(self.n_found, len(alpha)))
 
+    def divided(self, k: int, share: float) -> Self:
+        """A piece broken in two, side by side."""
+        order = np.where(self.order > k, self.order + 1, self.order)
+        order = np.insert(order, int(np.flatnonzero(self.order == k)[0]) + 1, k + 1)
+        broken = super().divided(k, share)
+        most = max(self.most_topics, len(broken.alpha))
+        return replace(broken, order=order, n_found=self.n_found + 1, most_topics=most)
+
     def found(self) -> Self:
         """No more topics are added."""
         return replace(self, most_topics=len(self.alpha), grows_from=1, grows_until=1)

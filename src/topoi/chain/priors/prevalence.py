@@ -17,6 +17,7 @@ tables, and for each topic O(different rows × squared number of their entries).
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -144,6 +145,22 @@ class Prevalence(TopicPrior):
         rows, row_of = distinct_of(corpus, self.about)
         return DocumentAlpha(alpha_by_row(rows, self.weights), row_of)
 
+    def joined(self, number: NDArray[np.int64]) -> Self:
+        """α of the average row is the sum of those of the parts, and so is its slope; elsewhere it is near the sum."""
+        return replace(self, weights=joined_weights(self.weights, self.average, number)).settled()
+
+    def joined_draws(self, draws: Mapping[str, NDArray[Any]], number: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        """λ of every sample in the same way."""
+        return {"weights": joined_weights(draws["weights"], self.average, number)} if draws else {}
+
+    def divided(self, k: int, share: float) -> Self:
+        """Two topics with the effects of one, whose α add up to its α in every row."""
+        return replace(self, weights=divided_weights(self.weights, k, share)).settled()
+
+    def divided_draws(self, draws: Mapping[str, NDArray[Any]], k: int, share: float) -> dict[str, NDArray[Any]]:
+        """λ of every sample in the same way."""
+        return {"weights": divided_weights(draws["weights"], k, share)} if draws else {}
+
     def held(self) -> Self:
         """λ stays: a few documents that come later would forget what all those before have said."""
         return replace(self, drawn=0.0)
@@ -196,6 +213,36 @@ class Prevalence(TopicPrior):
             raise ModelError("variance must be positive, the first column 1, and drawn 0 or 1")
         if not SMALLEST <= self.base <= LARGEST or not np.allclose(self.settled().alpha, self.alpha, rtol=1e-6):
             raise ModelError("alpha is not that of the average row")
+
+
+def joined_weights(
+    weights: NDArray[np.float64], average: NDArray[np.float64], number: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """λ (…, topics, columns) of topics that are joined: topic k becomes part of topic number[k].
+
+    A sum of exponentials is none. The λ of a joined topic is that of the tangent of the sum's logarithm at the average
+    row: the mean of those of its parts, weighed by their α there, with a constant that makes α there the sum of theirs.
+    """
+    log_alpha = weights @ average
+    joined = np.empty((*weights.shape[:-2], int(number.max()) + 1, weights.shape[-1]))
+    for k in range(joined.shape[-2]):
+        own = np.flatnonzero(number == k)
+        if len(own) == 1:
+            joined[..., k, :] = weights[..., own[0], :]
+            continue
+        total = np.logaddexp.reduce(log_alpha[..., own], axis=-1)
+        part = np.exp(log_alpha[..., own] - total[..., None])
+        joined[..., k, :] = (part[..., None] * weights[..., own, :]).sum(-2)
+        joined[..., k, 0] += total - joined[..., k, :] @ average
+    return joined
+
+
+def divided_weights(weights: NDArray[np.float64], k: int, share: float) -> NDArray[np.float64]:
+    """λ (…, topics, columns) with topic k as two, of which the first has this share of its α in every row."""
+    divided = np.insert(weights, k + 1, weights[..., k, :], axis=-2)
+    divided[..., k, 0] += math.log(share)
+    divided[..., k + 1, 0] += math.log1p(-share)
+    return divided
 
 
 def joined(observed: list[Observed]) -> tuple[sparse.csr_array, sparse.csr_array, NDArray[np.float64]]:

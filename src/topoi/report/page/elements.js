@@ -69,6 +69,17 @@ function isolated(text) {
   return `\u2068${text}\u2069`;
 }
 
+// Names of topics that are shown follow what is edited.
+onEdit(() => {
+  for (const chip of document.querySelectorAll(".chip[data-topic]")) {
+    const k = Number(chip.dataset.topic);
+    const name = topicName(k);
+    if (chip.title === name) continue;
+    chip.title = name;
+    chip.querySelector("bdi").textContent = name;
+  }
+});
+
 // A button that names a topic and chooses it.
 function topicChip(k, ...more) {
   return el("button", { type: "button", class: "chip", ...colour(k), "data-topic": k,

@@ -2,6 +2,7 @@
 
 function summary() {
   const parts = [data.estimator, `${count(topics.length)} topic${topics.length === 1 ? "" : "s"}`];
+  if (leftOut.length) parts.push(`${count(leftOut.length)} hidden`);
   if (data.models.length > 1) parts.push(`${count(data.models.length)} models`);
   const names = data.target.names;
   if (data.target.kind === "numbers") parts.push(`${names.length} output${names.length === 1 ? "" : "s"}`);
@@ -18,6 +19,7 @@ function start() {
     byId("chosen").replaceChildren(el("span", { class: "dot", ...colour(k) }), `Topic ${k} `, own(topicName(k)));
   };
   onChoice(mark);
+  onEdit(() => mark(chosen));
   mark(chosen);
   document.documentElement.dataset.ready = "true";
 }

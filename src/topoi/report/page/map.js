@@ -17,7 +17,7 @@ function topicMap(box, places) {
   for (const k of order) {
     circles[k] = svg("circle", {
       id: `topic-${k}`, role: "option", class: "disc", ...colour(k),
-      "aria-label": `Topic ${k}: ${isolated(topicName(k))}, ${percent(topics[k].share)} of the tokens`,
+      "aria-label": discLabel(k),
     });
     discs.append(circles[k]);
   }
@@ -46,6 +46,7 @@ function topicMap(box, places) {
 
   const mark = (k) => {
     for (const disc of discs.querySelectorAll("[aria-selected]")) disc.removeAttribute("aria-selected");
+    if (!circles[k]) return; // one that is hidden
     circles[k].setAttribute("aria-selected", "true");
     root.setAttribute("aria-activedescendant", `topic-${k}`);
     if (layout === null) return;
@@ -64,11 +65,24 @@ function topicMap(box, places) {
   new ResizeObserver(resize).observe(box);
   resize();
   onChoice(mark);
+  const follow = () => {
+    for (const k of order) {
+      circles[k].classList.toggle("off", isHidden(k) || headOf(k) !== k);
+      circles[k].setAttribute("aria-label", discLabel(k));
+    }
+    mark(chosen);
+  };
+  onEdit(follow);
+  if (entries().length) follow();
   // Fade all topics but some; none if `some` is null.
   return (some) => {
     const kept = some && new Set(some);
     for (const k of order) circles[k].classList.toggle("dim", Boolean(kept) && !kept.has(k));
   };
+}
+
+function discLabel(k) {
+  return `Topic ${k}: ${isolated(topicName(k))}, ${percent(topics[k].share)} of the tokens`;
 }
 
 function moveByKey(event) {
@@ -88,8 +102,8 @@ function arrange(places, width, height) {
   const r = topics.map((topic) => Math.max(unit * Math.sqrt(topic.share), 2));
   const margin = 16 + unit * Math.sqrt(largest);
   const range = (values) => [Math.min(...values), Math.max(...values)];
-  const [left, right] = range(places.map(([x]) => x));
-  const [low, high] = range(places.map(([, y]) => y));
+  const [left, right] = range(order.map((k) => places[k][0]));
+  const [low, high] = range(order.map((k) => places[k][1]));
   const scale = Math.min((width - 2 * margin) / (right - left || 1), (height - 2 * margin) / (high - low || 1));
   const x = places.map(([across]) => width / 2 + (across - (left + right) / 2) * scale);
   const y = places.map(([, up]) => height / 2 - (up - (low + high) / 2) * scale);
@@ -105,31 +119,44 @@ function placeNames(layout, selected) {
     && taken.every((other) => box.right < other.left || box.left > other.right
       || box.bottom < other.top || box.top > other.bottom);
   const some = [selected, ...order.filter((k) => k !== selected)].slice(0, topics.length > 200 ? 60 : 120);
-  for (const k of some) {
+  // First where they hide nothing; then, of those that found no such place, across the edges of other discs.
+  const waiting = [];
+  for (const k of some) if (!placeName(k, HIDES)) waiting.push(k);
+  for (const k of waiting) placeName(k, k === selected ? 0 : HIDES_MIDDLE);
+  return out;
+
+  function placeName(k, hides) {
     const word = topicName(k, 1);
     const shown = `${k} ${isolated(word.length > 16 ? `${word.slice(0, 15)}…` : word)}`;
     const wide = textWidth(shown, k === selected) + 4;
     const [x, y, r] = [layout.x[k], layout.y[k], layout.r[k]];
     const gap = r + (k === selected ? 7 : 5);
+    const aside = 0.7 * gap;
     const places = [
       { left: x + gap, top: y - 8, anchor: "start", at: x + gap },
       { left: x - gap - wide, top: y - 8, anchor: "end", at: x - gap },
       { left: x - wide / 2, top: y - gap - 15, anchor: "middle", at: x },
       { left: x - wide / 2, top: y + gap, anchor: "middle", at: x },
+      ...[-aside - 14, aside].flatMap((up) => [
+        { left: x + aside, top: y + up, anchor: "start", at: x + aside },
+        { left: x - aside - wide, top: y + up, anchor: "end", at: x - aside }]),
+      { left: x - wide / 2, top: y - 8, anchor: "middle", at: x },
     ];
-    for (const place of places) {
-      place.box = { left: place.left, right: place.left + wide, top: place.top, bottom: place.top + 16 };
-    }
-    const open = places.filter((place) => free(place.box));
-    // The chosen one is named in any case.
-    const place = open.find((one) => !hidesDisc(layout, one.box, k)) || (k === selected && open[0]);
-    if (!place) continue;
+    const place = places.find((one) => {
+      one.box = { left: one.left, right: one.left + wide, top: one.top, bottom: one.top + 16 };
+      return free(one.box) && (hides === 0 || !hidesDisc(layout, one.box, k, hides));
+    });
+    if (!place) return false;
     taken.push(place.box);
     out.push(svg("text", { x: place.at, y: place.top + 12, "text-anchor": place.anchor,
       class: k === selected ? "selected" : null }, shown));
+    return true;
   }
-  return out;
 }
+
+// Share of the radius of a disc within which a name hides it.
+const HIDES = 0.8;
+const HIDES_MIDDLE = 0.35;
 
 const ruler = document.createElement("canvas").getContext("2d");
 const family = getComputedStyle(document.body).fontFamily;
@@ -145,13 +172,13 @@ function textWidth(text, bold) {
   return widths.get(key);
 }
 
-// Whether a label would lie across the middle of another disc.
-function hidesDisc(layout, box, self) {
+// Whether a label would lie across another disc, within a share of its radius.
+function hidesDisc(layout, box, self, share) {
   for (const k of order.slice(0, 200)) {
     if (k === self) continue;
     const x = Math.min(Math.max(layout.x[k], box.left), box.right);
     const y = Math.min(Math.max(layout.y[k], box.top), box.bottom);
-    if (Math.hypot(x - layout.x[k], y - layout.y[k]) < layout.r[k] * 0.8) return true;
+    if (Math.hypot(x - layout.x[k], y - layout.y[k]) < layout.r[k] * share) return true;
   }
   return false;
 }

@@ -19,8 +19,8 @@ const watcher = new IntersectionObserver((entries) => {
 window.addEventListener("beforeprint", () => { for (const place of [...waiting.keys()]) drawNow(place); });
 
 // `lead` (may be left out) gives the sentences below the title; `draw` fills the empty element `body`. Both take what
-// `data` of the section's Python file gave.
-function section(name, { title, lead = () => "", draw }) {
+// `data` of the section's Python file gave. One that is to be there `atOnce` does not wait until it comes near.
+function section(name, { title, lead = () => "", draw, atOnce = false }) {
   const place = byId(name);
   const given = data.sections[name];
   const first = byId("nav").childElementCount === 0;
@@ -30,6 +30,6 @@ function section(name, { title, lead = () => "", draw }) {
   byId(`${name}-lead`).textContent = lead(given);
   byId(`${name}-lead`).hidden = byId(`${name}-lead`).textContent === "";
   waiting.set(place, () => draw(byId(`${name}-body`), given));
-  if (first) drawNow(place);
+  if (first || atOnce) drawNow(place);
   else watcher.observe(place);
 }

@@ -2,10 +2,14 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const topics = data.topics;
+// Topics that the model hides are left out of all lists, unless there are no others.
+const hiddenBefore = new Set(data.hidden);
+const byShare = topics.map((_, k) => k).sort((a, b) => topics[b].share - topics[a].share || a - b);
+const leftOut = hiddenBefore.size < topics.length ? byShare.filter((k) => hiddenBefore.has(k)) : [];
 // Topics from the most frequent to the rarest: the order of the arrow keys and of the list.
-const order = topics.map((_, k) => k).sort((a, b) => topics[b].share - topics[a].share || a - b);
+const order = leftOut.length ? byShare.filter((k) => !hiddenBefore.has(k)) : byShare;
 const rank = [];
-order.forEach((k, place) => { rank[k] = place; });
+[...order, ...leftOut].forEach((k, place) => { rank[k] = place; });
 
 let chosen = order[0];
 const listeners = [];
@@ -50,17 +54,25 @@ function topicsWith(text) {
   return [...tokens].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([k]) => k);
 }
 
-// The words of a topic by relevance λ ln φ + (1 − λ) ln(φ/p), the best n.
+// The words of a topic, with those merged into it, by relevance λ ln φ + (1 − λ) ln(φ/p), the best n.
 function relevantWords(k, lambda, n) {
-  const topic = topics[k];
-  const model = data.models[topic.model];
-  const scale = 1 / (topic.tokens + model.n_words * model.beta);
-  const scored = topic.words.map((word, j) => {
-    const here = topic.counts[j] / model.n_samples;
-    const phi = (here + model.beta) * scale;
-    const p = topic.overall[j] / model.tokens;
-    return { word, here, all: topic.overall[j], relevance: Math.log(phi) - (1 - lambda) * Math.log(p) };
-  });
+  const group = groupOf(k);
+  const model = data.models[topics[k].model];
+  const all = group.reduce((sum, part) => sum + topics[part].tokens, 0);
+  const scale = 1 / (all + model.n_words * model.beta);
+  const found = new Map();
+  for (const part of group) {
+    const topic = topics[part];
+    topic.words.forEach((word, j) => {
+      const entry = found.get(word) || { word, here: 0, all: topic.overall[j] };
+      entry.here += topic.counts[j] / model.n_samples;
+      found.set(word, entry);
+    });
+  }
+  const scored = [...found.values()];
+  for (const entry of scored) {
+    entry.relevance = Math.log((entry.here + model.beta) * scale) - (1 - lambda) * Math.log(entry.all / model.tokens);
+  }
   scored.sort((a, b) => b.relevance - a.relevance);
   return scored.slice(0, n);
 }
@@ -71,7 +83,7 @@ const named = new Map();
 function topicName(k, n = 3) {
   if (!named.has(k)) named.set(k, relevantWords(k, 0.6, 3).map((entry) => data.words[entry.word]));
   const words = named.get(k).slice(0, n).join(" ") || "(no words)";
-  const { name } = topics[k];
+  const name = nameOf(k);
   return name ? (n === 1 ? name : `${name}: ${words}`) : words;
 }
 

@@ -16,6 +16,7 @@ from topoi.report.sections import (
     documents,
     groups,
     labels,
+    overview,
     prevalence,
     scores,
     settings,
@@ -24,6 +25,7 @@ from topoi.report.sections import (
 from topoi.report.subject import Subject
 
 SECTIONS: dict[str, Callable[[Subject], Any]] = {
+    "overview": overview.data,
     "topics": topics.data,
     "groups": groups.data,
     "prevalence": prevalence.data,

@@ -49,4 +49,4 @@ function chainFigures(model, lines) {
   return out;
 }
 
-section("convergence", { title: "Convergence", draw });
+section("convergence", { title: "Convergence", lead: ({ words }) => words, draw });

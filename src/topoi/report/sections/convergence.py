@@ -10,6 +10,7 @@ import numpy as np
 
 from topoi.errors import ParameterError
 from topoi.estimators.watch import NAMES
+from topoi.evaluate.advice import convergence_in_words
 from topoi.evaluate.chains import effective_samples
 from topoi.report.subject import Subject
 
@@ -36,7 +37,8 @@ def data(subject: Subject) -> dict[str, Any]:
             }
         )
     watched = _watched(members, names) if subject.held_out_trace is None else subject.held_out_trace
-    return {"burn_in": burn_in, "models": models, "held_out": _held_out(watched)}
+    words = convergence_in_words(estimator)
+    return {"burn_in": burn_in, "models": models, "held_out": _held_out(watched), "words": words}
 
 
 def _watched(members: list[Any], names: list[str]) -> dict[str, Any]:

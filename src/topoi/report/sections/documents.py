@@ -19,6 +19,7 @@ from topoi.report.subject import Subject
 from topoi.report.words import WordTable
 
 MOST_CHARACTERS = 4000  # of a text
+MOST_TEXT = 2_000_000  # bytes of all texts together: a page of many documents opens quickly, and can be mailed
 MOST_TOPICS = 8  # of a document
 LEAST_SHARE = 0.02  # of a topic that is named
 
@@ -42,6 +43,7 @@ def _shown(subject: Subject, corpus: Corpus) -> list[dict[str, Any]]:
     first = np.cumsum([0, *(model.n_topics for model in models)]).tolist()
     shares = np.asarray(estimator.transform(some), np.float64)
     chosen = _model_of(target, found, rows, len(models))
+    most = _most_characters(subject.texts, rows)
     out = []
     for d, row in enumerate(rows.tolist()):
         number = int(chosen[d])
@@ -56,7 +58,7 @@ def _shown(subject: Subject, corpus: Corpus) -> list[dict[str, Any]]:
             "counts": counts.tolist(),
             "of": (start + word_topics(model, theta, own)).tolist(),
             **_shares(theta, start),
-            **_text(subject.texts, row),
+            **_text(subject.texts, row, most),
             **_labels(target, found, row),
         }
         out.append(document)
@@ -104,13 +106,27 @@ def _shares(theta: NDArray[np.float64], start: int) -> dict[str, Any]:
     return {"topics": (start + kept).tolist(), "shares": theta[kept].tolist()}
 
 
-def _text(texts: Sequence[str] | None, row: int) -> dict[str, Any]:
+def _most_characters(texts: Sequence[str] | None, rows: NDArray[np.int64]) -> int:
+    """Characters of a text, at most: as many as may be so that all texts together have `MOST_TEXT` bytes or fewer."""
+    shown = [] if texts is None else [texts[row] for row in rows.tolist()]
+    given = [text[:MOST_CHARACTERS] for text in shown if isinstance(text, str)]
+    lengths = np.sort([len(text) for text in given])
+    per_character = sum(len(text.encode("utf-8", "replace")) for text in given) / max(int(lengths.sum()), 1)
+    room, left = MOST_TEXT / max(per_character, 1.0), len(lengths)
+    for length in lengths.tolist():  # short texts leave more to long ones
+        if length * left > room:
+            return int(room / left)
+        room, left = room - length, left - 1
+    return MOST_CHARACTERS
+
+
+def _text(texts: Sequence[str] | None, row: int, most: int) -> dict[str, Any]:
     if texts is None:
         return {}
     text = texts[row]
     if not isinstance(text, str):
         raise ParameterError("texts", f"text {row} is {text!r}, a {type(text).__name__}; texts must be str")
-    return {"text": text[:MOST_CHARACTERS], "cut": len(text) > MOST_CHARACTERS}
+    return {"text": text[:most], "cut": len(text) > most}
 
 
 def _labels(target: Target, found: Predictions | None, row: int) -> dict[str, Any]:

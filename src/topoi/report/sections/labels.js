@@ -1,11 +1,28 @@
 // Weights of topics for labels: a heat map of all, and the chosen topic with its uncertainty.
 
 const ROWS_AT_FIRST = 24;
+const NARROW = 8; // labels that leave room for the chosen topic beside them
+
+function shade(standing) {
+  return Math.round(3 + 97 * standing ** 2.2);
+}
 
 function draw(body, { rows }) {
-  body.classList.add("two");
-  const largest = Math.max(...rows.flatMap((row) => row.mean.map(Math.abs)), 1e-9);
   const several = data.models.length > 1;
+  // Many labels need the width of the page.
+  if (several || rows.length <= NARROW) body.classList.add("two");
+  else body.classList.add("one");
+  // Where a weight stands among all: weights themselves are so uneven that nearly all cells would look the same.
+  const sizes = Float64Array.from(rows.flatMap((row) => row.mean.map(Math.abs))).sort();
+  const standing = (size) => {
+    let [low, high] = [0, sizes.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (sizes[middle] < size) low = middle + 1;
+      else high = middle;
+    }
+    return low / Math.max(sizes.length - 1, 1);
+  };
   let sortedBy = null;
   let nShown = ROWS_AT_FIRST;
 
@@ -49,13 +66,15 @@ function draw(body, { rows }) {
     const sure = Math.min(std > 0 ? Math.abs(mean) / (2 * std) : 1, 1);
     return el("td", { title: `${isolated(name)}, topic ${k}: ${text}` },
       el("span", { class: `square ${mean < 0 ? "against" : "for"}`, "--s": 0.25 + 0.75 * Math.sqrt(sure),
-        "--p": `${Math.round(4 + 96 * Math.min(Math.abs(mean) / largest, 1))}%` }),
+        "--p": `${shade(standing(Math.abs(mean)))}%` }),
       numbers() ? el("span", { class: "figure" }, text) : el("span", { class: "hidden" }, text));
   };
   const [up, down] = data.target.kind === "numbers" ? ["raises the prediction", "lowers it"]
     : ["speaks for the label", "against it"];
-  const legend = () => el("p", { class: "caption" }, el("span", { class: "swatch for" }), ` ${up} `,
-    el("span", { class: "swatch against" }), ` ${down}. Paler: weaker. Smaller: uncertain (full size from two `,
+  const steps = [0.05, 0.35, 0.65, 1];
+  const scale = (side) => steps.map((at) => el("span", { class: `swatch square ${side}`, "--p": `${shade(at)}%` }));
+  const legend = () => el("p", { class: "caption key" }, scale("for"), ` ${up} `, scale("against"), ` ${down}. Shade: where `,
+    "a weight stands among all of them, the weakest pale, the strongest full. Smaller: uncertain (full size from two ",
     "standard deviations on).");
 
   const drawSide = () => {

@@ -9,7 +9,7 @@ function draw(body, scores) {
   }
   body.append(el("dl", { class: "figures" }, scores.figures.map(([name, value]) =>
     el("div", {}, el("dt", {}, name), el("dd", {}, percent(value))))));
-  const two = el("div", { class: "two even" });
+  const two = el("div", { class: scores.confusion.length && scores.names.length > 8 ? "one" : "two even" });
   if (scores.confusion.length) {
     two.append(scores.names.length <= MOST_LABELS_IN_MATRIX ? confusionMatrix(scores) : confusionList(scores));
   }
@@ -26,7 +26,7 @@ function confusionMatrix(scores) {
     const total = n[i].reduce((sum, times) => sum + times, 0);
     return el("tr", {}, el("th", { scope: "row" }, own(name)), names.map((other, j) => el("td", {
       title: `${count(n[i][j])} documents of ${name} predicted to be ${other}`, class: i === j ? "hit" : "miss",
-      "--p": `${total ? Math.round((85 * n[i][j]) / total) : 0}%` },
+      "--p": `${total ? Math.round(100 * Math.sqrt(n[i][j] / total)) : 0}%` },
     el("span", { class: small && i !== j && n[i][j] === 0 ? "zero" : null }, n[i][j] ? count(n[i][j]) : "·"))));
   });
   return el("div", {}, el("h3", {}, "Confusions"), el("div", { class: "scroll", tabindex: "0", role: "region",
@@ -35,7 +35,8 @@ function confusionMatrix(scores) {
     el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "corner" }, "true \\ predicted"),
       names.map((name) => el("th", { scope: "col" }, own(name, "span", { class: "turned" }))))),
     el("tbody", {}, rows))),
-  el("p", { class: "caption" }, "Rows are true labels, columns predicted ones. Shade: share of the row."));
+  el("p", { class: "caption" }, "Rows are true labels, columns predicted ones. Shade: share of the row, by its root, so "
+    + "that rare confusions can be seen."));
 }
 
 function confusionList(scores) {

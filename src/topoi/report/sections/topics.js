@@ -5,7 +5,8 @@ function draw(body, { places, n_shown: nShown, n_steps: nSteps, trust }) {
   body.classList.add("two");
   body.append(
     el("div", { class: "map-side" }, box, el("p", { class: "caption" },
-      "Area: share of the tokens. Distance: Jensen–Shannon divergence of the words, flattened to two dimensions. ",
+      "Area: share of the tokens. Distance: Jensen–Shannon divergence of the words, flattened to two dimensions; topics that "
+        + "are like no other are drawn nearer than they are. ",
       el("span", { class: "keys" }, "Arrow keys go from topic to topic."))),
     wordSide(nSteps));
   drawWords(topicMap(box, places), nShown);
@@ -46,7 +47,7 @@ function wordSide(nSteps) {
         el("div", { class: "ends", id: "relevance-note" }, el("span", {}, "0 distinctive"), el("span", {}, "1 frequent")))),
     el("p", { class: "status", id: "trust", role: "status" }),
     el("ol", { class: "words", id: "words", "aria-label": "Words of the chosen topic" }),
-    el("p", { class: "caption" }, el("span", { class: "swatch here" }), " tokens in this topic ",
+    el("p", { class: "caption", id: "words-key" }, el("span", { class: "swatch here" }), " tokens in this topic ",
       el("span", { class: "swatch all" }), " tokens in all topics"));
 }
 
@@ -62,6 +63,7 @@ function drawWords(highlight, nShown) {
     const shown = relevantWords(chosen, lambda, nShown);
     const most = Math.max(...shown.map((entry) => entry.all), 1);
     put(list, colour(chosen), []);
+    put(byId("words-key"), colour(chosen), []);
     list.replaceChildren(...shown.map((entry) => {
       const all = `${(100 * entry.all) / most}%`;
       const here = `${(100 * entry.here) / most}%`;
@@ -106,6 +108,8 @@ function drawWords(highlight, nShown) {
   });
   list.addEventListener("pointerleave", () => highlight(matching));
   onChoice(mark);
+  onEdit(search);
+  onEdit(update);
   mark();
 }
 
@@ -129,4 +133,4 @@ function lead({ trust }) {
     "each chain has a topic that shares at least half of the probability of its words.";
 }
 
-section("topics", { title: "Topics", lead, draw });
+section("topics", { title: "Topics", lead, draw, atOnce: true });
