@@ -366,8 +366,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     def _edited(self, moved: Sequence[Moved]) -> dict[str, Any]:
         changed = super()._edited(moved)
         if len(moved) > 1:
-            models = zip(self.estimators_, moved, strict=True)
-            several = [one._with_attributes(one._edited([own])) for one, own in models]
+            several = [one.rearranged([own]) for one, own in zip(self.estimators_, moved, strict=True)]
             changed |= Several(several).attributes() | {"_several": several}
         return changed
 

@@ -93,6 +93,21 @@ def rearrange(model: TopicModel, wanted: Arrangement, halves: dict[int, Halves])
     return Moved(joined, flow, np.maximum(model.topic_counts, np.finfo(float).tiny), halves)
 
 
+def move_topics(
+    model: TopicModel, wanted: Arrangement, corpus: Corpus | None, n_sweeps: int, seed: int, pool: Pool
+) -> Moved:
+    """A model with its topics as wanted; those that are to be split are, by their tokens in the documents of a corpus.
+
+    `n_sweeps` are those that find the topics of the tokens.
+    """
+    halves = {}
+    if wanted.splits and corpus is not None:
+        z = topics_of_tokens(model, corpus, n_sweeps, seed, pool)
+        for k in wanted.splits:
+            halves[k] = split_topic(model, k, corpus, z, chain_seed(seed, k, SPLIT), pool)
+    return rearrange(model, wanted, halves)
+
+
 def same_topics(model: TopicModel) -> Moved:
     """Nothing moved."""
     return Moved(model, np.eye(model.n_topics), np.ones(model.n_topics), {})
@@ -104,15 +119,13 @@ class HasEdits:
     saved_attributes: ClassVar[dict[str, Any]]
     model_: TopicModel
     doc_topic_: NDArray[np.float32]
-    infer_sweeps: int
     # Of the estimator that it is part of.
     topic_models_: Any
     estimators_: Any
-    seed_: Any
     get_params: Any
+    restore: Any
     _pool: Any
     _known: Any
-    _check_fitted: Any
 
     def apply(self, edits: Any, X: Any = None, covariates: Any = None, topic_labels: Any = None) -> Self:
         """A new fitted estimator with edited topics: named, merged, hidden, split or in another order.
@@ -142,9 +155,25 @@ class HasEdits:
                 )
             corpus = self._known(X, covariates, topic_labels)
         with self._pool() as pool:
-            moved = [one._move(own, corpus, pool) for one, own in zip(self.estimators_, wanted, strict=True)]
-        new = self._with_attributes(self._edited(moved))
-        new._check_fitted()
+            moved = [
+                move_topics(one.model_, own, corpus, one.infer_sweeps, one.seed_, pool)
+                for one, own in zip(self.estimators_, wanted, strict=True)
+            ]
+        return self.rearranged(moved)
+
+    def rearranged(self, moved: Sequence[Moved]) -> Self:
+        """A new fitted estimator whose models, one after the other, have the topics moved; `apply` makes it."""
+        changed = self._edited(moved)
+        parameters = self.get_params(deep=False)
+        if "model_" in changed:  # those that have a value for each topic; several models have each its own number
+            model = changed["model_"]
+            if parameters["n_topics"] != AUTO:
+                parameters["n_topics"] = model.n_topics
+            if np.ndim(parameters["doc_topic_prior"]) == 1:
+                parameters["doc_topic_prior"] = model.alpha
+        new = type(self)(**parameters)
+        kept = {name: value for name, value in vars(self).items() if name in self.saved_attributes}
+        new.restore(kept | changed, trusted=True)
         return new
 
     @property
@@ -155,15 +184,6 @@ class HasEdits:
             hidden += [first + k for k in model.hidden]
             first += model.n_topics
         return hidden
-
-    def _move(self, wanted: Arrangement, corpus: Corpus | None, pool: Pool) -> Moved:
-        """The topics of the one model of this estimator as wanted."""
-        halves = {}
-        if wanted.splits and corpus is not None:
-            z = topics_of_tokens(self.model_, corpus, self.infer_sweeps, self.seed_, pool)
-            for k in wanted.splits:
-                halves[k] = split_topic(self.model_, k, corpus, z, chain_seed(self.seed_, k, SPLIT), pool)
-        return rearrange(self.model_, wanted, halves)
 
     def _edited(self, moved: Sequence[Moved]) -> dict[str, Any]:
         """Fitted attributes that change, given how the topics of each of the models have moved."""
@@ -176,20 +196,6 @@ class HasEdits:
         if "doc_topic_" in vars(self):
             changed["doc_topic_"] = one.shares(self.doc_topic_)
         return changed
-
-    def _with_attributes(self, changed: dict[str, Any]) -> Self:
-        """A new estimator with what this one has learned, but for some attributes that have changed."""
-        parameters = self.get_params(deep=False)
-        if "model_" in changed:  # those that have a value for each topic; several models have each its own number
-            model = changed["model_"]
-            if parameters["n_topics"] != AUTO:
-                parameters["n_topics"] = model.n_topics
-            if np.ndim(parameters["doc_topic_prior"]) == 1:
-                parameters["doc_topic_prior"] = model.alpha
-        new = type(self)(**parameters)
-        kept = {name: value for name, value in vars(self).items() if name in self.saved_attributes}
-        vars(new).update(kept | changed)
-        return new
 
 
 def edited_chains(chains: Sequence[Any], old: TopicModel, moved: Moved) -> list[Any]:

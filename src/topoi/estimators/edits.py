@@ -79,9 +79,9 @@ class Edits:
         sizes = [model.n_topics for model in models]
         if self.topics is not None and self.topics != sum(sizes):
             raise EditError(f"are for a model of {self.topics} topics, but this one has {sum(sizes)}")
-        if self.model is not None and self.model != (found := topics_fingerprint(models)):
+        if self.model is not None and self.model != (this := topics_fingerprint(models)):
             raise EditError(
-                f"are for the model {self.model:.60}, but this one is {found}; if that is what you want, remove "
+                f"are for the model {self.model:.60}, but this one is {this}; if that is what you want, remove "
                 '"model" from the edits'
             )
         first = np.concatenate(([0], np.cumsum(sizes))).tolist()
