@@ -32,9 +32,9 @@ def card_of(model: Model) -> ModelCard:
     }
     scores = {f"{name} (held out)": value for name, value in held_out.items() if name not in ("share", "documents")}
     known = {name: value for name, value in data.items() if value is not None}
-    named = {"title": f"Model card: {model.path.name}"} if about else {}
+    title = f"Model card: {model.path.name}" if about else None
     file = f"{model.path.name}/{ESTIMATOR}" if about else model.path.name
-    return make_card(model.estimator, data=known, scores=scores, tasks=model.target.tasks, file=file, **named)
+    return make_card(model.estimator, data=known, scores=scores, tasks=model.target.tasks, file=file, title=title)
 
 
 def save_card(model: Model) -> None:
