@@ -61,7 +61,8 @@ def test_commands_that_are_written_down_exist(page):
         text = "\n".join(described(command) for group in cli.COMMANDS.values() for command in group)
     else:
         whole = (ROOT / page).read_text("utf-8")
-        text = "".join(re.findall(r"^```\n(.*?)^```", whole, re.MULTILINE | re.DOTALL))
+        blocks = re.findall(r"^```(\w*)\n(.*?)^```$", whole, re.MULTILINE | re.DOTALL)
+        text = "".join(block for language, block in blocks if not language)
     lines = re.findall(r"^(?: *|\$ |.*\| )topoi (\w.*)$", text, re.MULTILINE)
     assert len(lines) >= 5
     commands = typer.main.get_command(cli.app).commands

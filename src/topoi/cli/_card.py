@@ -34,7 +34,7 @@ def card_of(model: Model) -> ModelCard:
     known = {name: value for name, value in data.items() if value is not None}
     title = f"Model card: {model.path.name}" if about else None
     file = f"{model.path.name}/{ESTIMATOR}" if about else model.path.name
-    return make_card(model.estimator, title=title, data=known, scores=scores, tasks=model.target.tasks, file=file)
+    return make_card(model.estimator, data=known, scores=scores, tasks=model.target.tasks, file=file, title=title)
 
 
 def save_card(model: Model) -> None:
