@@ -64,7 +64,7 @@ def export(
             if documents is None:
                 raise ParameterError("documents", f"{form.value} needs them: topoi export {model} DOCUMENTS …")
             new = NewReading(text, id, documents_format, encoding, "raise", delimiter, token_pattern)
-            data = read_new(documents, new, opened.reading, opened.words)
+            data = read_new(documents, new, opened.reading, opened)
             say_skipped(data)
     from topoi.writers import write_table
 
