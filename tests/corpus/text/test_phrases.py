@@ -46,6 +46,8 @@ def test_phrases_are_those_of_the_formula():
     assert {"machine learning", "new york"} <= first
     assert {"machine_learning", "new_york_times"} <= set(corpus.vocabulary)
     assert "machine" not in corpus.vocabulary  # it has no other use
+    assert "rare words" not in corpus.preparation.removed  # nor is it rare
+    corpus.preparation.sentences()
     counts = corpus.to_counts().sum(0)
     assert counts[corpus.vocabulary.tolist().index("machine_learning")] == 60
     assert not Corpus.from_texts(texts(), stop_words=None).preparation.pairs.size

@@ -86,7 +86,8 @@ class Limits:
             candidates = np.flatnonzero(kept)
             order = np.argsort(-n_tokens[candidates], kind="stable")
             kept[candidates[order[self.max_features :]]] = False
-        left_out = (rare, common, ~(kept | rare | common))
+        there = n_tokens > 0  # a word that is only part of phrases has none left
+        left_out = (rare & there, common, ~(kept | rare | common))
         return Pruned(kept, *((int(mask.sum()), int(n_tokens[mask].sum())) for mask in left_out))
 
 
