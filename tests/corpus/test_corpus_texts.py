@@ -70,11 +70,14 @@ def test_bad_tokens_with_a_vocabulary():
 
 
 def test_texts():
-    corpus = Corpus.from_texts(text for text in ["The cat sat, the cat!", "", "A dog and a cat"])
+    texts = ["The cat sat, the cat!", "", "A dog and a cat"]
+    corpus = Corpus.from_texts((text for text in texts), stop_words="english")
     assert corpus.vocabulary.tolist() == ["cat", "dog", "sat"]
     np.testing.assert_array_equal(corpus.to_counts().toarray(), [[2, 0, 1], [0, 0, 0], [1, 1, 0]])
-    many = Corpus.from_texts([f"common word{i}" for i in range(50)])
-    assert many.vocabulary.tolist() == ["common"]
+    many = Corpus.from_texts(
+        [f"{'common' if i % 2 else 'usual'} {chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(50)]
+    )
+    assert many.vocabulary.tolist() == ["common", "usual"]
 
 
 def test_texts_with_a_vectorizer():
@@ -102,8 +105,9 @@ def test_texts_with_a_vectorizer():
     [
         ("one long text", r"texts is a single string; .*\[text\]", None),
         ([], r"0 sample\(s\)", None),
-        (["a cat", None], "text 1 is None", 1),
-        (["the", "and"], "stop words", None),
+        (["a cat", 3], "text 1 is 3, a int", 1),
+        (["a cat", b"a dog"], "text 1 is b'a dog', a bytes; texts must be str. Decode", 1),
+        (["a", "1 2"], "every document is empty: no word is left of 2", None),
     ],
 )
 def test_bad_texts(texts, message, row):

@@ -60,7 +60,7 @@ def test_bad_cell(value, message, form):
         (np.ones(4), "Expected 2D array"),
         (np.ones((2, 2, 2)), "Expected 2D array"),
         (np.ones((2, 2)) * 1j, "Complex"),
-        (["two", "texts"], "from_texts"),
+        (["1", "2 3"], "every document is empty: no word is left of 2"),
         ([["a", "b"], ["c", "d"]], "from_tokens"),
         ([[1, 2], [3]], "equally long"),
     ],

@@ -19,9 +19,9 @@ from topoi._disk.store import ModelError
 from topoi._machine.pool import MOST_THREADS, Pool
 from topoi.chain.model import MOST_EMPTY, TopicModel
 from topoi.chain.priors import fixed_priors
+from topoi.corpus.text.simple_pattern import LONGEST, is_simple
 from topoi.estimators.saved import BELIEVED
 from topoi.readers import read_documents
-from topoi.readers._simple_pattern import LONGEST, is_simple
 
 ENDLESS = r"(?:\w|\w\w)*!"
 SIMPLE = [

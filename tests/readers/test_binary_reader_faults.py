@@ -175,8 +175,9 @@ def test_vocabulary_files(words, tmp_path):
     "options",
     [
         {"format": None}, {"format": "word"}, {"on_error": "ignore"}, {"min_df": 0}, {"min_df": 1.5}, {"max_df": True},
-        {"min_df": "2"}, {"max_features": 0}, {"max_features": 1.5}, {"stop_words": "french"}, {"stop_words": 3},
+        {"min_df": "2"}, {"max_features": 0}, {"max_features": 1.5}, {"stop_words": "klingon"}, {"stop_words": 3},
         {"token_pattern": "("}, {"token_pattern": "(a)(b)"}, {"token_pattern": b"x"}, {"label": "a", "target": "b"},
+        {"clean": "soap"}, {"phrases": 3}, {"text": 3}, {"text": []}, {"text": ["a", "a"]},
         {"first_index": 2}, {"label_separator": ""}, {"min_df": 3, "max_df": 1},
     ],
     ids=str,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support.reader_files import as_csv, as_parquet, error_of, jsonl, read
+from support.reader_files import as_csv, as_parquet, error_of, jsonl, read, read_documents
 from topoi.errors import FileError, ParameterError
-from topoi.readers import read_documents
 
 PRICES = [9.5, 12, 1e3, 7]
 BRANDS = ["acme", "7", "zeta", "acme"]

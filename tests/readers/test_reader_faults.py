@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from support.reader_files import COMPRESS, FILES, TEXTS, bag, error_of, read, write_folder, zstd
+from support.reader_files import COMPRESS, FILES, TEXTS, bag, error_of, read, read_documents, write_folder, zstd
 from topoi.errors import FileError, ParameterError
-from topoi.readers import FORMATS, _source, read_documents
+from topoi.readers import FORMATS, _source
 
 # Paths and compression
 

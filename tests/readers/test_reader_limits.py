@@ -15,10 +15,11 @@ import pytest
 from scipy import sparse
 
 from support.cli_files import call
-from support.reader_files import bag, error_of, npz, read
+from support.reader_files import bag, error_of, npz, read, read_documents
 from topoi.corpus import Corpus
+from topoi.corpus.text import tokens as _tokens
 from topoi.errors import CorpusError, FileError, ParameterError
-from topoi.readers import _source, _tokens, delimited, read_documents
+from topoi.readers import _source, delimited
 from topoi.readers._memory import read_size
 from topoi.readers._parquet_pages import pages
 

@@ -7,10 +7,10 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
+from support.reader_files import read_documents
 from topoi import Corpus, FileError, ParameterError
-from topoi.readers import read_documents
 
 TEXTS = [
     "I don't like it: not good, not good at all. A B c",
@@ -31,7 +31,7 @@ def read(**options):
 
 
 @pytest.mark.parametrize("options", [
-    {}, {"stop_words": "english"}, {"min_df": 2}, {"max_df": 4}, {"lowercase": False},
+    {}, {"stop_words": sorted(ENGLISH_STOP_WORDS)}, {"min_df": 2}, {"max_df": 4}, {"lowercase": False},
     {"token_pattern": r"(?u)\b\w+\b"},
 ])  # fmt: skip
 @pytest.mark.parametrize("ngrams", [2, 3])

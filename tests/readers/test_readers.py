@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from support.corpora import assert_same
 from support.reader_files import (
@@ -28,11 +28,13 @@ from support.reader_files import (
     expected,
     jsonl,
     read,
+    read_documents,
     write_folder,
 )
 from topoi.corpus import Corpus
+from topoi.corpus.text import tokens
 from topoi.errors import FileError, ParameterError
-from topoi.readers import FORMATS, _tokens, format_of, read_documents
+from topoi.readers import FORMATS, format_of
 
 QUICK = settings(max_examples=60)
 
@@ -124,7 +126,7 @@ def test_formats_by_name():
 OPTIONS = [
     {},
     {"lowercase": False},
-    {"stop_words": "english"},
+    {"stop_words": sorted(ENGLISH_STOP_WORDS)},
     {"stop_words": ["mat", "42", "a"]},
     {"token_pattern": r"(?u)\b\w+\b"},
     {"token_pattern": r"(?u)(\w)\w*", "lowercase": False},
@@ -185,7 +187,7 @@ def test_many_pieces_give_the_same_corpus(monkeypatch):
     texts = [" ".join(f"w{w}" for w in rng.zipf(1.5, n) % 300) for n in rng.integers(0, 40, 500)]
     options = {"min_df": 3, "max_features": 100, "stop_words": ["w1"]}
     whole = read("\n".join(texts), format="txt", **options).corpus
-    monkeypatch.setattr(_tokens, "PIECE", 64)
+    monkeypatch.setattr(tokens, "PIECE", 64)
     assert_same(read("\n".join(texts), format="txt", **options).corpus, whole)
     vectorizer = CountVectorizer(min_df=3, stop_words=["w1"])
     X = vectorizer.fit_transform(texts)
@@ -350,7 +352,7 @@ def test_texts_of_a_stream():
 
 
 def test_memory_is_that_of_the_corpus(tmp_path, monkeypatch):
-    monkeypatch.setattr(_tokens, "PIECE", 2**13)
+    monkeypatch.setattr(tokens, "PIECE", 2**13)
     rng = np.random.default_rng(0)
     words = np.array([f"a_rather_long_word_{i}" for i in range(300)])
     path = tmp_path / "posts.jsonl"

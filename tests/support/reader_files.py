@@ -17,8 +17,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from topoi._disk import compressed
 from topoi.corpus import Corpus
+from topoi.corpus.text.tokenizer import TOKEN_PATTERN
 from topoi.errors import FileError
-from topoi.readers import Dataset, read_documents
+from topoi.readers import Dataset
+from topoi.readers import read_documents as read_words
 
 TEXTS = [
     "The cat sat on the mat.",
@@ -32,6 +34,15 @@ LABELS = ["animal", "none", "animal", "speech", "none", "animal"]
 
 zstd = compressed._zstd("tests")
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress, ".zst": zstd.compress}
+
+
+#: Options by which texts are read as CountVectorizer reads them by default: nothing is left out.
+ALL_WORDS = {"token_pattern": TOKEN_PATTERN, "stop_words": None, "clean": "none", "min_df": 1, "max_df": 1.0}
+
+
+def read_documents(source, **options) -> Dataset:
+    """`topoi.readers.read_documents`, with all words as CountVectorizer has them."""
+    return read_words(source, **(ALL_WORDS | options))
 
 
 def read(data: bytes | str, **options) -> Dataset:

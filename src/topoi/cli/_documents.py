@@ -50,12 +50,11 @@ class Given:
         """The words of every document, in the order of the text."""
         import numpy as np
 
-        from topoi.readers._words import TOKEN_PATTERN, Words
-
-        before = self.model.reading
-        pattern = pattern_to_use(before, self._pattern) or TOKEN_PATTERN
-        words = Words(before.get("lowercase", True) is not False, pattern, None, bool(before.get("tokenized")))
-        return [words.cut(text) for text in self.texts(np.arange(len(self.data)))]
+        pattern = pattern_to_use(self.model.reading, self._pattern)
+        known = self.model.preparation
+        if pattern is not None:
+            known = replace(known, token_pattern=pattern)
+        return known.cut(self.texts(np.arange(len(self.data))))
 
 
 def open_with_labels(
@@ -91,7 +90,7 @@ def open_with_labels(
     if of_topics:
         needed["otherwise"] = "" if needed.get("covariates") else OR_AVERAGE
         needed["covariates"] = model.topic_covariates | needed.get("covariates", {})
-    data = allowed(model, read_new(source, reading, before, model.words, answers, kept, groups=groups, **needed))
+    data = allowed(model, read_new(source, reading, before, model, answers, kept, groups=groups, **needed))
     rows = np.arange(len(data))
     if held_out:
         rows = rows_kept_out(model, data)

@@ -19,6 +19,7 @@ from topoi.errors import FileError
 
 if TYPE_CHECKING:
     from topoi.corpus.target import Target
+    from topoi.corpus.text import Preparation
 
 ESTIMATOR = "estimator.topoi"
 ABOUT = "topoi.json"
@@ -33,19 +34,21 @@ AGAIN = "Fit the model again."
 #: Types of the options of reading that are believed from a file; all may be null.
 READING: dict[str, type] = {
     **dict.fromkeys(
-        ("text", "label", "target", "topic_labels", "id", "format", "label_separator", "encoding", "on_error"), str
+        ("label", "target", "topic_labels", "id", "format", "label_separator", "encoding", "on_error", "clean"), str
     ),
     **dict.fromkeys(
         ("token_pattern", "stop_words", "min_df", "max_df", "vocabulary_file", "delimiter", "max_memory"), str
     ),
-    **dict.fromkeys(("lowercase", "tokenized", "quotes", "header"), bool),
+    **dict.fromkeys(("lowercase", "tokenized", "quotes", "header", "phrases"), bool),
     **dict.fromkeys(("max_features", "first_index", "ngrams"), int),
-    "covariate": list,
+    **dict.fromkeys(("covariate", "text"), list),
 }
 
 
 def is_reading(name: str, value: Any) -> bool:
     """Whether an option of reading, which may come from a stranger's file, has a value that it can have."""
+    if name == "text" and isinstance(value, str):  # of version 0.1.0, which read one column
+        return True
     if name not in READING or not (value is None or type(value) is READING[name]):
         return False
     return not isinstance(value, list) or all(isinstance(entry, str) for entry in value)
@@ -75,6 +78,19 @@ class Model:
     def ngrams(self) -> Any:
         """The n-grams that predictions need beside the words; None if they need none."""
         return self.estimator.ngrams_
+
+    @property
+    def preparation(self) -> Preparation:
+        """How texts became words: as the estimator has it, or as `topoi.json` of version 0.1.0 does."""
+        from topoi.corpus.text import Preparation
+        from topoi.corpus.text.tokenizer import TOKEN_PATTERN
+
+        if isinstance(known := self.estimator.preparation_, Preparation):
+            return known
+        pattern, tokenized = self.reading.get("token_pattern") or TOKEN_PATTERN, bool(self.reading.get("tokenized"))
+        return Preparation(
+            lowercase=self.reading.get("lowercase") is not False, token_pattern=pattern, tokenized=tokenized
+        )
 
     @property
     def topic_covariates(self) -> dict[str, str]:

@@ -29,6 +29,12 @@ def counts(data: Dataset, corpus: Corpus) -> dict[str, int]:
     }
 
 
+def left_out(corpus: Corpus) -> dict[str, Any] | None:
+    """What was left out of texts, and the language of their stop words; None for counts."""
+    made = corpus.preparation
+    return None if made is None else {"language": made.language or None, **made.removed}
+
+
 class Speed:
     """A callback that keeps how quick the sweeps were. Their median leaves out the first, which loads the kernels."""
 
@@ -84,6 +90,7 @@ def number_in_words(found: Any) -> str:
 
 def summarise(model: Model, data: Dataset, out: Console) -> None:
     """Print a short summary and what to try next."""
+    from topoi.cli._messages import in_words
     from topoi.cli.topics import topic_rows, topic_table
     from topoi.evaluate import convergence_in_words
 
@@ -94,6 +101,9 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
     lines += [f"{n['empty']:,} without a word of the vocabulary"] if n["empty"] else []
     lines += [f"{about['labels']['unlabelled']:,} without a label"] if _some_unlabelled(about) else []
     out.print("; ".join(lines) + ".", soft_wrap=True)
+    if model.estimator.preparation_ is not None:
+        for sentence in model.estimator.preparation_.sentences():
+            out.print(in_words(sentence), soft_wrap=True)
     if n["skipped"]:
         remark = f"{n['skipped']:,} documents could not be read; the first: {data.skipped[0]}"
         out.print(remark, soft_wrap=True)

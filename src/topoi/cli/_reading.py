@@ -12,19 +12,25 @@ import typer
 from topoi.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
-    from topoi.corpus import Corpus
+    from topoi.cli._folder import Model
+    from topoi.corpus import Corpus, Ngrams
+    from topoi.corpus.text import Preparation
     from topoi.readers import Dataset
 
 PANEL = "Reading"
-# Of raw text: a word in one document says nothing about topics, one in most of them little.
-TEXT_MIN_DF, TEXT_MAX_DF = "2", "0.5"
 
 
 def _option(*names: str, help: str, panel: str = PANEL, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
-Text = Annotated[str | None, _option("--text", help="Column of the text. Without it: `text`, else the only column.")]
+Text = Annotated[
+    list[str] | None,
+    _option(
+        "--text",
+        help="Column of the text; given several times, the texts are joined. Without it: `text`, else the only column.",
+    ),
+]
 Id = Annotated[str | None, _option("--id", help="Column of the ids of the documents.")]
 Label = Annotated[
     str | None,
@@ -101,26 +107,41 @@ class Reading:
     token_pattern: Annotated[
         str | None, _option("--token-pattern", help="Regular expression of a word; two letters or more by default.")
     ] = None
+    clean: Annotated[
+        str | None,
+        _option(
+            "--clean",
+            help="`auto`, the default, leaves out addresses, HTML, encoded files, and of texts that begin with the "
+            "headers of a message all but what its author wrote; `email` takes all texts for messages; `none`.",
+        ),
+    ] = None
     stop_words: Annotated[
-        str | None, _option("--stop-words", help="`english`, or a file with a word a line: words to leave out.")
+        str | None,
+        _option(
+            "--stop-words",
+            help="Words to leave out: `auto`, the default, are those of the language of the texts; else `none`, a "
+            "language as `german`, several as `german,english`, or a file with a word a line.",
+        ),
     ] = None
     min_df: Annotated[
         str | None,
         _option(
             "--min-df",
-            help="Leave out words of fewer documents: a number, or a share with a point (0.01). Default: 2 for texts, "
-            "1 for counts.",
+            help="Leave out words of fewer documents: a number, or a share with a point (0.01). Default for texts: 2 "
+            "from 50 documents on, 3 from 1,000, 5 from 5,000.",
         ),
     ] = None
     max_df: Annotated[
         str | None,
         _option(
             "--max-df",
-            help="Leave out words of more documents. Default: 0.5 for texts, which drops the commonest words of any "
-            "language; 1.0, that is none, for counts.",
+            help="Leave out words of more documents. Default for texts: 0.5, from 50 documents on.",
         ),
     ] = None
     max_features: Annotated[int | None, _option("--max-features", min=1, help="Keep the most frequent words.")] = None
+    phrases: Annotated[
+        bool, _option("--phrases", help="Find words that mostly come together, and take them as one: `new_york`.")
+    ] = False
     ngrams: Annotated[
         int | None,
         _option(
@@ -170,7 +191,7 @@ def pattern_to_use(found: dict[str, Any], given: str | None) -> str | None:
     """The pattern of a word: as given on the command line, or as `found` in a file that anyone may have written."""
     import shlex
 
-    from topoi.readers._simple_pattern import is_simple
+    from topoi.corpus.text.simple_pattern import is_simple
 
     pattern: str | None = found.get("token_pattern")
     if given is not None or pattern is None or found.get("tokenized") or is_simple(pattern):
@@ -195,18 +216,17 @@ def format_name(source: str, given: str | None, otherwise: str | None = None) ->
 
 
 def read(source: str, reading: Reading, limits: bool = True, keep_texts: int = 0) -> Dataset:
-    """Documents to learn from; with `limits`, rare and very common words of texts are left out by default."""
+    """Documents to learn from; without `limits` all words are kept, unless an option says which are not."""
     from topoi.readers import FORMATS, read_documents
 
     kind = FORMATS.get(format_name(source, reading.format) or "")
     options = asdict(reading)
-    for name in ("encoding", "token_pattern"):
-        if options[name] is None:
-            del options[name]
-    are_texts = limits and kind is not None and kind.documents is not None
-    options["min_df"] = _share("min_df", reading.min_df or (TEXT_MIN_DF if are_texts else "1"))
-    options["max_df"] = _share("max_df", reading.max_df or (TEXT_MAX_DF if are_texts else "1.0"))
-    options["stop_words"] = _stop_words(reading.stop_words)
+    if options["encoding"] is None:
+        del options["encoding"]
+    options["clean"] = reading.clean or ("auto" if limits else "none")
+    options["min_df"] = _share("min_df", reading.min_df or ("auto" if limits else "1"))
+    options["max_df"] = _share("max_df", reading.max_df or ("auto" if limits else "1.0"))
+    options["stop_words"] = _stop_words(reading.stop_words or ("auto" if limits else "none"))
     options["covariates"] = options.pop("covariate")
     _place_answers(options, kind)
     return read_documents(source, keep_texts=keep_texts, **options)
@@ -216,7 +236,7 @@ def read_new(
     source: str,
     new: NewReading,
     before: dict[str, Any],
-    model: Any,
+    model: Model,
     answers: bool = False,
     keep_texts: int = 0,
     covariates: Mapping[str, str | None] | None = None,
@@ -224,7 +244,7 @@ def read_new(
     otherwise: str = "",
     groups: Sequence[str] | None = None,
 ) -> Dataset:
-    """New documents in the words of a `model` (a TopicModel), cut as those that it has learned from were.
+    """New documents in the words of a `model`, cleaned and cut as those that it has learned from were.
 
     `before` are the options of then. Columns and the like stand for the new file as well, where it has the format of
     then or columns at all. Labels are looked for only if `answers`. `covariates` are the columns that predictions need,
@@ -235,21 +255,20 @@ def read_new(
 
     from topoi.corpus import Corpus
     from topoi.readers import FORMATS, read_documents
-    from topoi.readers._words import TOKEN_PATTERN
 
     name = format_name(source, new.format, before.get("format"))
     kind = FORMATS.get(name or "")
     options: dict[str, Any] = {"format": name if source == "-" or Path(source).exists() else new.format}
-    for key in ("lowercase", "tokenized", "encoding", "label_separator"):
+    for key in ("encoding", "label_separator"):
         if before.get(key) is not None:
             options[key] = before[key]
     if kind is None or kind.documents is not None:  # counts are not cut
-        options["token_pattern"] = pattern_to_use(before, new.token_pattern) or TOKEN_PATTERN
+        options |= _as_cut_before(before, new.token_pattern, model, ngrams)
     if name == before.get("format"):
         for key in ("delimiter", "quotes", "header", "first_index"):
             options[key] = before.get(key, {"quotes": True, "header": True, "first_index": 1}.get(key))
     if kind is None or kind.columns:
-        options |= {key: before.get(key) for key in ("text", "id")}
+        options |= {"text": _columns(before.get("text")), "id": before.get("id")}
     if answers or (kind is not None and not kind.columns):
         options |= {"label": before.get("label"), "target": before.get("target")}
     given = {key: value for key, value in vars(new).items() if value is not None}
@@ -264,15 +283,39 @@ def read_new(
     if ngrams is not None and kind is not None and kind.documents is None:
         raise FileError(f"{source}: has counts of words; the model predicts from n-grams too, and needs texts.", source)
     try:
-        data = read_documents(source, vocabulary=model.vocabulary, ngrams=ngrams, keep_texts=keep_texts, **options)
+        known = {} if "like" in options else {"vocabulary": model.words.vocabulary, "ngrams": ngrams}
+        data = read_documents(source, keep_texts=keep_texts, **known, **options)
     except FileError as error:
         raise _with_hint(error, before, covariates or {}, otherwise) from error
     corpus = data.corpus
-    if model.vocabulary is None:  # columns without names: new documents may lack the last ones
-        if corpus.n_words > model.n_words:
-            raise FileError(f"{source}: has {corpus.n_words} columns, but the model knows {model.n_words}.", source)
-        data = replace(data, corpus=Corpus(corpus.words, corpus.doc_ptr, model.n_words))
+    words = model.words
+    if words.vocabulary is None:  # columns without names: new documents may lack the last ones
+        if corpus.n_words > words.n_words:
+            raise FileError(f"{source}: has {corpus.n_words} columns, but the model knows {words.n_words}.", source)
+        data = replace(data, corpus=Corpus(corpus.words, corpus.doc_ptr, words.n_words))
     return data
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What `read_documents` asks of a model."""
+
+    vocabulary: Any
+    ngrams: Ngrams | None
+    preparation: Preparation
+
+
+def _as_cut_before(before: dict[str, Any], pattern: str | None, model: Model, ngrams: Any) -> dict[str, Any]:
+    """Options by which texts are cut as those that a model has learned from were."""
+    found = pattern_to_use(before, pattern)
+    if model.words.vocabulary is not None:
+        return {"like": _Known(model.words.vocabulary, ngrams, model.preparation), "token_pattern": found}
+    return {"token_pattern": found, "stop_words": None, "clean": "none", "min_df": 1, "max_df": 1.0}
+
+
+def _columns(found: Any) -> list[str] | None:
+    """The columns of the text, as a fit has noted them: before there could be several, one was a text."""
+    return [found] if isinstance(found, str) else found
 
 
 def _with_hint(
@@ -282,8 +325,8 @@ def _with_hint(
     for needed in (name for name, kind in covariates.items() if kind is not None):
         if f"has no column {needed!r}" in str(error) or f"has no key {needed!r}" in str(error):
             return FileError(f"{error} The fit had it as --covariate; predictions need it{otherwise}.", error.path)
-    for name in ("text", "id", "label", "target"):
-        column = before.get(name)
+    named = [("text", column) for column in _columns(before.get("text")) or ()]
+    for name, column in (*named, *((name, before.get(name)) for name in ("id", "label", "target"))):
         if column and f"has no column {column!r}" in str(error):
             none = "" if name == "text" else f", or say that there is none: --{name} ''"
             return FileError(f"{error} The fit had it as --{name}; name another{none}.", error.path)
@@ -291,7 +334,7 @@ def _with_hint(
 
 
 def read_text(
-    text: str, before: dict[str, Any], model: Any, token_pattern: str | None = None, ngrams: Any = None
+    text: str, before: dict[str, Any], model: Model, token_pattern: str | None = None, ngrams: Any = None
 ) -> Corpus:
     """One document that was typed in."""
     import io
@@ -299,14 +342,11 @@ def read_text(
 
     from topoi.readers import read_documents
 
-    if model.vocabulary is None:
+    if model.words.vocabulary is None:
         raise ParameterError("text", "the model knows columns of counts, no words; give a file of counts")
-    options = {key: before[key] for key in ("lowercase", "tokenized") if before.get(key) is not None}
-    if pattern := pattern_to_use(before, token_pattern):
-        options["token_pattern"] = pattern
     line = io.BytesIO(json.dumps({"text": text}).encode("utf-8"))
-    given = {"vocabulary": model.vocabulary, "ngrams": ngrams}
-    return read_documents(line, format="jsonl", text="text", **given, **options).corpus
+    options = _as_cut_before(before, token_pattern, model, ngrams)
+    return read_documents(line, format="jsonl", text="text", **options).corpus
 
 
 def _place_answers(options: dict[str, Any], kind: Any, strict: bool = True) -> None:
@@ -320,8 +360,10 @@ def _place_answers(options: dict[str, Any], kind: Any, strict: bool = True) -> N
             options[name] = True if name == "target" and kind.labels else None
 
 
-def _share(name: str, value: str) -> float:
-    """A number of documents, or a share of them if there is a point."""
+def _share(name: str, value: str) -> float | str:
+    """A number of documents, or a share of them if there is a point; or "auto"."""
+    if value == "auto":
+        return value
     try:
         return float(value) if "." in value or "e" in value.lower() else int(value)
     except ValueError:
@@ -330,13 +372,19 @@ def _share(name: str, value: str) -> float:
         ) from None
 
 
-def _stop_words(given: str | None) -> Any:
-    if given is None or given == "english":
-        return given
+def _stop_words(given: str) -> Any:
+    """Stop words as they are asked for: a language, or the words of a file."""
+    from topoi.corpus.text.stop_words import check_stop_words
     from topoi.readers._counts import read_vocabulary_file
 
-    if not Path(given).exists():
-        raise ParameterError(
-            "stop_words", f"must be `english` or a file with a word a line; there is no file {given!r}"
-        )
-    return read_vocabulary_file(given).tolist()
+    try:
+        check_stop_words(given)
+    except ParameterError as error:
+        if not Path(given).exists():
+            what = str(error).removeprefix("stop_words: ").partition(";")[0]
+            raise ParameterError(
+                "stop_words", f"{what}, and no file of this name; give `auto`, `none`, a language as `german` or a "
+                "file with a word a line"
+            ) from None  # fmt: skip
+        return read_vocabulary_file(given).tolist()
+    return given

@@ -110,7 +110,7 @@ def _of_columns(
 
     with waiting("reading …"):
         columns = dict.fromkeys(covariates)
-        data = allowed(model, read_new(documents, reading, model.reading, model.words, covariates=columns))
+        data = allowed(model, read_new(documents, reading, model.reading, model, covariates=columns))
     say_skipped(data)
     with told_warnings(), waiting("finding topics …"):
         return topic_effects(model.estimator, data.covariates, data.corpus, prevalence, level=level, grid=grid)

@@ -64,14 +64,16 @@ def explain(
         opened = open_model(model)
         check_predicts(opened)
         if text is not None:
-            data = Dataset(read_text(text, opened.reading, opened.words, token_pattern, opened.ngrams))
+            data = Dataset(read_text(text, opened.reading, opened, token_pattern, opened.ngrams))
             data = replace(data, covariates=_typed(covariate or [], opened.covariates))
         else:
             if covariate:
                 raise ParameterError("covariates", "is for --text; those of DOCUMENTS are in their columns")
-            new = NewReading(text=column, format=format, id="", token_pattern=token_pattern)
+            new = NewReading(
+                text=None if column is None else [column], format=format, id="", token_pattern=token_pattern
+            )
             needed = {"covariates": opened.covariates, "ngrams": opened.ngrams}
-            data = read_new(str(documents), new, opened.reading, opened.words, **needed)
+            data = read_new(str(documents), new, opened.reading, opened, **needed)
             if not 0 <= row < len(data):
                 raise ParameterError("row", f"must be from 0 to {len(data) - 1}, not {row}")
             data = data.take([row])

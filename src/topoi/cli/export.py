@@ -75,7 +75,7 @@ def export(
         if form not in (Form.TABLES, Form.TOPIC_WORD):
             if documents is None:
                 raise ParameterError("documents", f"{form.value} needs them: topoi export {model} DOCUMENTS …")
-            data = read_new(documents, new, opened.reading, opened.words)
+            data = read_new(documents, new, opened.reading, opened)
             say_skipped(data)
     if form is Form.TABLES:
         _write_tables(opened, documents, new, output)
@@ -104,7 +104,7 @@ def _write_tables(model: Model, documents: str | None, reading: NewReading, outp
     if documents is not None:
         needed = model.covariates if model.target.kind is not None else model.topic_covariates
         with waiting("reading …"):
-            found = read_new(documents, reading, model.reading, model.words, covariates=needed, ngrams=model.ngrams)
+            found = read_new(documents, reading, model.reading, model, covariates=needed, ngrams=model.ngrams)
             data = allowed(model, found)
         say_skipped(data)
     with told_warnings(), waiting("writing …"):

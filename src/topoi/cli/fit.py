@@ -16,7 +16,7 @@ from topoi.cli._card import save_card
 from topoi.cli._folder import Model, forget, named, new_folder, only_we, save_about, save_model
 from topoi.cli._messages import in_words
 from topoi.cli._order import Order, begin, can_resume, read_order
-from topoi.cli._outcome import Speed, counts, outcome
+from topoi.cli._outcome import Speed, counts, left_out, outcome
 from topoi.cli._output import check_sources
 from topoi.cli._reading import Reading, TokenPattern, format_name, pattern_to_use, read
 from topoi.cli._settings import Settings, new_estimator
@@ -68,8 +68,9 @@ def fit(
 
     The first run compiles its kernels; `topoi warmup` does it ahead.
 
-    Words of texts that are in one document only, or in more than half of them, are left out: see --min-df and --max-df.
-    No language is assumed: stop words stay unless --stop-words english.
+    Of texts these are left out: stop words of their language, which is recognised; addresses, HTML and encoded files;
+    headers, quoted replies and signatures of messages; words of few documents, and of more than half of them. The
+    summary counts them. See --stop-words, --clean, --min-df and --max-df.
     """
     order = Order(documents, reading, settings, hold_out, checkpoint_seconds)
     check_sources(output, documents, reading.vocabulary_file, reading.stop_words, settings.seeds)
@@ -169,6 +170,7 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
             "unlabelled": int(train.unlabelled.sum()),
         },
         "counts": counts(data, train.corpus),
+        "left_out": left_out(data.corpus),
         **outcome(estimator, result.seconds, speed),
         "held_out": {"share": order.hold_out, "documents": len(test)},
     }

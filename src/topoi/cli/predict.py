@@ -46,7 +46,7 @@ def predict(
         opened = open_model(model)
         check_predicts(opened)
         needed = {"covariates": opened.covariates, "ngrams": opened.ngrams}
-        data = allowed(opened, read_new(documents, reading, opened.reading, opened.words, **needed))
+        data = allowed(opened, read_new(documents, reading, opened.reading, opened, **needed))
     say_skipped(data)
     from topoi.writers import write_table
 

@@ -59,7 +59,7 @@ def shares(
     with waiting("loading …"):
         opened = open_model(model)
     with waiting("reading …"):
-        data = allowed(opened, read_new(documents, reading, opened.reading, opened.words, groups=grouping.by))
+        data = allowed(opened, read_new(documents, reading, opened.reading, opened, groups=grouping.by))
     say_skipped(data)
     from topoi.evaluate import topics_by, write_groups
 

@@ -40,7 +40,7 @@ def transform(
     with waiting("loading …"):
         opened = open_model(model)
         needed = None if without_covariates else opened.topic_covariates
-        new = read_new(documents, reading, opened.reading, opened.words, covariates=needed, otherwise=OR_AVERAGE)
+        new = read_new(documents, reading, opened.reading, opened, covariates=needed, otherwise=OR_AVERAGE)
         data = allowed(opened, new)
     say_skipped(data)
     from topoi.writers import write_table

@@ -15,11 +15,12 @@ import json
 import mmap
 import operator
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,13 @@ from topoi.corpus.checks import (
     running_total,
 )
 from topoi.corpus.ngrams import KnownNgrams, NewNgrams, Ngrams, check_counts, known_by, new_counter
-from topoi.errors import CorpusError, ParameterError
+from topoi.corpus.text.given import checked_texts
+from topoi.corpus.text.preparation import Preparation, TextOptions, prepared_by
+from topoi.corpus.text.vectorizer import check_vectorizer, cutter, vectorize
+from topoi.errors import CorpusError
+
+if TYPE_CHECKING:
+    from topoi.corpus.text.gather import Gathering
 
 T = TypeVar("T", bound=np.generic)
 
@@ -74,12 +81,14 @@ class Corpus:
     Made with `from_counts`, `from_tokens`, `from_texts` or `load`. `n_dropped` says how many tokens
     `from_tokens` left out because a given vocabulary lacks them. `folder` is where `load` found it. `about` has tables
     of what else is known of the documents, by name: see `with_about`. `ngrams` is the vocabulary of n-grams, if they
-    were counted: their counts are ``about["ngrams"]``.
+    were counted: their counts are ``about["ngrams"]``. `preparation` says how texts became these words, and what was
+    left out of them; None if the corpus is not made from texts.
     """
 
     folder: Path | None = None
     about: Mapping[str, sparse.csr_array] = MappingProxyType({})
     ngrams: Ngrams | None = None
+    preparation: Preparation | None = None
     _mapped: _Mapped | None = None  # the file that `words` is mapped from
     # Random streams go by the numbers of documents and blocks. In a part of a corpus (on a cluster) they are counted
     # from here on, so that the part has the draws that it has in the whole.
@@ -141,41 +150,109 @@ class Corpus:
     @classmethod
     def from_texts(
         cls,
-        texts: Iterable[str],
+        texts: Iterable[Any],
         vectorizer: Any = None,
         *,
+        clean: str = "auto",
+        lowercase: bool = True,
+        token_pattern: str | None = None,
+        stop_words: str | Iterable[str] | None = "auto",
+        min_df: float | str = "auto",
+        max_df: float | str = "auto",
+        max_features: int | None = None,
+        phrases: bool = False,
         ngrams: int | Ngrams | None = None,
         like: Any = None,
         allow_empty: bool = False,
     ) -> Corpus:
-        """A corpus from raw texts, cut into words by a scikit-learn vectoriser.
+        """A corpus from raw texts: a list, an array, a column of a data frame. A missing text is an empty document.
 
-        A fitted `vectorizer` is used as it is, one that is not fitted is fitted on the texts. The default is
-        ``CountVectorizer(stop_words="english")``; with 50 documents or more, a word must be in two of them.
+        By default words are two letters or more, in lower case; stop words of the language of the texts are left out,
+        and so is what is no language. `corpus.preparation` says what was left out.
 
-        With ``ngrams=2`` pairs of neighbouring words are counted as well, with 3 also triples, for supervised models to
-        predict from: see docs/supervised.md. They are made of all words of a text, stop words among them, and kept if
-        two documents have them and one of their words is in the vocabulary.
-
-        `like` is a fitted estimator, or a corpus: the texts are read in its words and n-grams. Give the vectoriser too
-        if it was not the default one.
+        Parameters
+        ----------
+        texts
+            The texts; None and NaN are empty documents, with a warning.
+        vectorizer
+            A scikit-learn vectoriser, which then does it all: a fitted one is used as it is, another is fitted.
+        clean
+            "auto" leaves out web and e-mail addresses, HTML and encoded files, and of texts that begin with the headers
+            of a message all but what its author wrote: no headers, quoted replies or signatures. "email" takes every
+            text for a message, "none" cleans nothing.
+        lowercase
+            Make texts lower case.
+        token_pattern
+            The regular expression of a word; None is two letters or more.
+        stop_words
+            "auto" recognises the language; or a language, as "german" or "de", several ("german,english"), a list of
+            words, or None.
+        min_df, max_df
+            In how many documents a word must be, and may be: a number, or a share of them with a point (0.5). "auto"
+            suits the number of documents: all words below 50 of them, from there on words of 2 documents or more (3
+            from 1,000, 5 from 5,000) and of half of them or fewer.
+        max_features
+            Keep so many words, the most frequent ones.
+        phrases
+            Find words that mostly come together, as "machine_learning", and take them as one: topoi.corpus.text.phrases
+            has the score.
+        ngrams
+            2 to count pairs of neighbouring words as well, 3 also triples, for supervised models to predict from: see
+            docs/supervised.md. They are made of all words of a text, stop words among them, and kept if two documents
+            have them and one of their words is in the vocabulary.
+        like
+            A fitted estimator, or a corpus: the texts are read in its words, phrases and n-grams, and cleaned and cut
+            as its own texts were. Give the vectoriser too if it had one, and the `token_pattern` if that of a model is
+            not to be believed.
+        allow_empty
+            Whether there may be no documents, or none with a word.
         """
-        if isinstance(texts, str | bytes):
-            raise CorpusError("texts is a single string; give a list of strings, one for each document: [text].")
-        texts = list(texts)
+        texts = checked_texts(texts) if vectorizer is None or isinstance(texts, str | bytes) else list(texts)
         if not texts and not allow_empty:
             raise CorpusError("Found 0 sample(s) while a minimum of 1 is required. There are no documents.")
-        vocabulary = None
+        if vectorizer is not None:
+            return cls._vectorized(texts, vectorizer, ngrams, like, allow_empty)
+        from topoi.corpus.text.gather import Gathering
+
+        options = TextOptions(
+            clean, lowercase, token_pattern, stop_words, False, min_df, max_df, max_features, phrases
+        )  # fmt: skip
+        vocabulary, known = None, None
         if like is not None:
             vocabulary, ngrams = known_by(like)
-            allow_empty = True
-        if vectorizer is None:
-            vectorizer = _default_vectorizer(texts, vocabulary)
-        elif isinstance(vectorizer, type) or not hasattr(vectorizer, "fit_transform"):
-            raise ParameterError("vectorizer", f"must be a vectoriser like CountVectorizer(), not {vectorizer!r}.")
+            known, allow_empty = prepared_by(like), True
+            options = known.options if token_pattern is None else replace(known.options, token_pattern=token_pattern)
+            if token_pattern is None:
+                known.check_pattern()
         counter = new_counter(ngrams)
-        cut = None if counter is None else _cutter(vectorizer)
-        X = _vectorize(texts, vectorizer)
+        gathering = Gathering(options, vocabulary, known, counter)
+        for text in texts:
+            gathering.add(text)
+        corpus = cls.gathered(gathering, counter)
+        if corpus.n_tokens == 0 and not allow_empty:
+            raise CorpusError(
+                f"every document is empty: no word is left of {len(texts)}. See stop_words, min_df, max_df and clean."
+            )
+        return corpus
+
+    @classmethod
+    def gathered(cls, gathering: Gathering, counter: NewNgrams | KnownNgrams | None = None) -> Corpus:
+        """The corpus of texts that were gathered, and n-grams if they were counted."""
+        (words, doc_ptr, vocabulary), made, n_dropped = gathering.finish()
+        corpus = cls(words, doc_ptr, len(vocabulary), vocabulary, n_dropped)
+        corpus.preparation = made
+        return corpus if counter is None else corpus.with_ngrams(*counter.finish(vocabulary))
+
+    @classmethod
+    def _vectorized(cls, texts: list[str], vectorizer: Any, ngrams: Any, like: Any, allow_empty: bool) -> Corpus:
+        """A corpus from texts, cut into words by a vectoriser of scikit-learn."""
+        check_vectorizer(vectorizer)
+        if like is not None:
+            _, ngrams = known_by(like)
+            allow_empty = True
+        counter = new_counter(ngrams)
+        cut = None if counter is None else cutter(vectorizer)
+        X = vectorize(texts, vectorizer)
         names = getattr(vectorizer, "get_feature_names_out", None)
         corpus = cls.from_counts(X, names and names(), allow_empty=allow_empty)
         if counter is None or cut is None:
@@ -208,6 +285,8 @@ class Corpus:
             if header["has_vocabulary"]:
                 vocabulary = strict_json.read(folder / "vocabulary.json", MAX_VOCABULARY)
             corpus = cls(words, doc_ptr, n_words, vocabulary)
+            if header.get("preparation") is not None:
+                corpus.preparation = Preparation.from_json(header["preparation"])
             if header.get("ngrams") is not None:
                 corpus = corpus.with_ngrams(*_read_ngrams(folder, header["ngrams"], corpus.n_documents))
         except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
@@ -230,11 +309,13 @@ class Corpus:
         if self.vocabulary is not None:  # JSON, since a word may hold a line break
             with new_file(folder / "vocabulary.json") as file:
                 file.write(json.dumps(self.vocabulary.tolist()).encode())
-        header = {
+        header: dict[str, Any] = {
             "version": FORMAT_VERSION,
             "n_words": self.n_words,
             "has_vocabulary": self.vocabulary is not None,
         }
+        if self.preparation is not None:
+            header["preparation"] = self.preparation.to_json()
         if self.ngrams is not None:
             header["ngrams"] = self.ngrams.largest
             with new_file(folder / "ngrams.json") as file:
@@ -288,8 +369,9 @@ class Corpus:
     def _same_about(self, other: Corpus, tables: Mapping[str, sparse.csr_array]) -> Corpus:
         """Documents of this corpus, of which the same is known."""
         other = other.with_about(**tables)
-        if self.ngrams is not None:
-            other.ngrams = self.ngrams
+        for name in ("ngrams", "preparation"):
+            if getattr(self, name) is not None:
+                setattr(other, name, getattr(self, name))
         return other
 
     def to_counts(self) -> sparse.csr_array:
@@ -414,7 +496,8 @@ class Corpus:
 
     def __reduce__(self) -> tuple[Any, ...]:
         made = (Corpus, (self.words, self.doc_ptr, self.n_words, self.vocabulary, self.n_dropped))
-        return (*made, {"about": dict(self.about), "ngrams": self.ngrams}) if self.about else made
+        beside = {"about": dict(self.about), "ngrams": self.ngrams, "preparation": self.preparation}
+        return (*made, beside) if self.about or self.preparation is not None else made
 
 
 def _told(documents: Iterable[Iterable[str]], counter: KnownNgrams | NewNgrams) -> Iterator[Any]:
@@ -423,41 +506,6 @@ def _told(documents: Iterable[Iterable[str]], counter: KnownNgrams | NewNgrams) 
         words = list(document) if isinstance(document, Iterable) and not isinstance(document, str | bytes) else document
         yield words
         counter.add(words)  # if it is no list of words, whoever asked has raised an error
-
-
-def _cutter(vectorizer: Any) -> Callable[[str], list[str]]:
-    """How a vectoriser cuts a text into words, before stop words are left out."""
-    if getattr(vectorizer, "analyzer", None) != "word" or not hasattr(vectorizer, "build_tokenizer"):
-        raise ParameterError(
-            "ngrams", "need a vectoriser that cuts texts into words, as CountVectorizer(); else Corpus.from_tokens"
-        )
-    preprocess, tokenize = vectorizer.build_preprocessor(), vectorizer.build_tokenizer()
-    return lambda text: tokenize(preprocess(vectorizer.decode(text)))
-
-
-def _default_vectorizer(texts: list[str], vocabulary: Iterable[str] | None) -> Any:
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    for row, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise CorpusError(f"text {row} is {text!r}, a {type(text).__name__}; texts must be str.", row)
-    if vocabulary is not None:
-        return CountVectorizer(vocabulary=list(vocabulary))
-    return CountVectorizer(stop_words="english", min_df=2 if len(texts) >= 50 else 1)
-
-
-def _vectorize(texts: list[str], vectorizer: Any) -> Any:
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    try:
-        check_is_fitted(vectorizer)
-    except NotFittedError:
-        try:
-            return vectorizer.fit_transform(texts)
-        except ValueError as error:
-            raise CorpusError(f"the texts give no corpus: {error}") from error
-    return vectorizer.transform(texts)
 
 
 def _cut(ptr: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:

@@ -30,6 +30,7 @@ from topoi.chain.priors.seeds import check_seeds, find_seeds
 from topoi.chain.state import State
 from topoi.corpus import Corpus, Ngrams
 from topoi.corpus.target import Target
+from topoi.corpus.text import Preparation, as_texts
 from topoi.errors import CorpusError, ParameterError
 from topoi.estimators.alignment import TopicAgreement, agreement_of
 from topoi.estimators.edited import HasEdits
@@ -57,7 +58,7 @@ class InterruptedFitWarning(UserWarning):
 
 
 #: Fitted attributes that are there before a model is learned.
-OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
+OF_THE_INPUT = ("n_features_in_", "feature_names_in_", "_preparation")
 
 
 class TopicEstimator(
@@ -97,6 +98,7 @@ class TopicEstimator(
     _supervised: ClassVar[bool] = False
     _usual_sweeps: ClassVar[int]  # where nobody says how many
     _seed: int
+    _preparation: Preparation  # only if the fit was one of texts
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -242,6 +244,13 @@ class TopicEstimator(
         return None
 
     @property
+    def preparation_(self) -> Preparation | None:
+        """How texts became the words that the columns of X are, and what was left out; None if X had counts."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("preparation_ is there only after fit")
+        return vars(self).get("_preparation")
+
+    @property
     def topic_names_(self) -> list[str]:
         """What every topic is called, in the order of `components_`: its name, or "topic 3" if it has none."""
         return topic_labels(self.topic_models_)
@@ -318,7 +327,7 @@ class TopicEstimator(
         return out
 
     def as_corpus(self, X: Any) -> Corpus:
-        """X as a corpus of the words that the model knows: counts, a `Corpus`, or the folder of a saved one."""
+        """X as a corpus of the words that the model knows: texts, counts, a `Corpus`, or the folder of a saved one."""
         check_is_fitted(self)
         return self._corpus(X, reset=False, allow_empty=True)
 
@@ -337,13 +346,18 @@ class TopicEstimator(
         They are learned from with `reset`, which forgets what was learned before, or `learn`, which does not.
         """
         if isinstance(X, str | os.PathLike):
-            X = Corpus.load(X)
+            X = self._load(X)
+        elif not isinstance(X, Corpus) and (texts := as_texts(X)) is not None:
+            X = self._from_texts(texts, reset, allow_empty, like)
         if isinstance(X, Corpus):
             if X.n_tokens == 0 and not allow_empty:
                 raise CorpusError(f"every document is empty: none of {X.n_documents} has a word of the vocabulary.")
             if reset:
                 self.n_features_in_ = X.n_words
-                self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+                for name in ("feature_names_in_", "_preparation"):
+                    self.__dict__.pop(name, None)  # of an earlier fit
+                if X.preparation is not None:
+                    self._preparation = X.preparation
             elif X.n_words != self.n_features_in_:
                 raise CorpusError(f"X has {X.n_words} words, but the model was fitted on {self.n_features_in_}.")
             else:
@@ -357,6 +371,8 @@ class TopicEstimator(
             except ValueError as error:  # what is no number at all stays a TypeError, as scikit-learn wants it
                 raise CorpusError(str(error)) from error
         corpus = Corpus.from_counts(X, allow_empty=allow_empty)
+        if reset:
+            self.__dict__.pop("_preparation", None)
         try:
             validate_data(self, X, reset=reset, skip_check_array=True)
         except ValueError as error:  # the number or the names of the columns, in scikit-learn's words
@@ -364,6 +380,27 @@ class TopicEstimator(
         if not reset:
             self._check_vocabulary(corpus, like)
         return corpus
+
+    def _load(self, path: str | os.PathLike[str]) -> Corpus:
+        try:
+            return Corpus.load(path)
+        except CorpusError as error:
+            if isinstance(path, str) and not os.path.exists(path):
+                what = "X is a string, and no folder has this name; for a text give a list: [text]."
+                raise CorpusError(f"{error} {what}") from error
+            raise
+
+    def _from_texts(self, texts: list[Any], reset: bool, allow_empty: bool, like: Corpus | None) -> Corpus:
+        """Texts as a corpus: of words of their own with `reset`, else of those of the model or of `like`."""
+        if reset:
+            return Corpus.from_texts(texts)
+        known = self if like is None else like
+        if (self.preparation_ if like is None else like.preparation) is None:
+            raise CorpusError(
+                "X has texts, but the model was fitted on counts, and does not know how these were made from texts. "
+                "Give counts, made as before; or fit the model on texts."
+            )
+        return Corpus.from_texts(texts, like=known, allow_empty=allow_empty)
 
     def _check_vocabulary(self, corpus: Corpus, like: Corpus | None) -> None:
         """Raise if the columns are known to be other words than those of the model."""

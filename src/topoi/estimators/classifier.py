@@ -23,7 +23,8 @@ from topoi.errors import ParameterError
 from topoi.estimators.base import as_checkpoints, as_validation
 from topoi.estimators.covariates import Covariates
 from topoi.estimators.edited import Moved
-from topoi.estimators.labels import Labels, balance, check_labels, check_mask
+from topoi.estimators.given_labels import indicators, label_lists, read_given
+from topoi.estimators.labels import Labels, balance
 from topoi.estimators.learned import learned_with_weights
 from topoi.estimators.pilot import plan_pilots
 from topoi.estimators.prevalent import beside_terms
@@ -110,7 +111,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     Attributes
     ----------
     classes_ : array
-        Labels (column numbers for an indicator matrix).
+        Labels (column numbers for an indicator matrix), in order; where documents have lists of labels, those of the
+        columns of the indicators that `predict` gives.
     topic_weights_, topic_weights_std_ : array (n_tasks, n_topics)
         Mean and spread of the weights over the samples, in units of the margin. One task for two classes, else one per
         class (per pair of classes for "ovo"); one for the ordinal loss.
@@ -240,11 +242,12 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     ) -> MedLDAClassifier:  # fmt: skip
         """Learn topics and weights from documents X and labels y.
 
-        y has one label per document (any type), or is an indicator matrix (documents, labels) of 0 and 1. `unlabelled`
-        is a mask of documents whose labels are not known: their words take part, their y is not looked at. `checkpoint`
-        as for `LDA`. `validation`, (X, y) or (X, y, covariates), are documents to watch the fit on, which it does not
-        learn from: the accuracy of the chains (micro-F1 for an indicator matrix; of every model its own) is in
-        `validation_traces_`.
+        X has texts, counts or a `Corpus`: as for `LDA`. y has one label per document (any type), a list of labels per
+        document, or is an indicator matrix (documents, labels) of 0 and 1. Where it has None or NaN the labels are not
+        known, and the words of the document take part alone; `unlabelled` is a mask of more such documents, whose y is
+        not looked at. `checkpoint` as for `LDA`. `validation`, (X, y) or (X, y, covariates), are documents to watch the
+        fit on, which it does not learn from: the accuracy of the chains (micro-F1 for an indicator matrix; of every
+        model its own) is in `validation_traces_`.
         `covariates` is a data frame (or a mapping, an array, a sparse matrix) with a row for each document: numbers are
         standardised, other columns are categories. `topic_labels` say which topics a document may have: as for `LDA`.
         """
@@ -253,9 +256,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             self._check_parameters()
             corpus, of_topics = self._with_topic_labels(corpus, topic_labels, self.n_topics)
             corpus, of_terms = self._with_terms(corpus, covariates, by_default=False)
-            mask = check_mask(unlabelled, corpus.n_documents)
-            known = check_labels(y, corpus.n_documents, mask)
-            labels, loss = Labels.of(known), find_loss(self.loss, LabelResponse)
+            known, names, mask = read_given(y, corpus.n_documents, unlabelled)
+            labels, loss = Labels.of(known, names), find_loss(self.loss, LabelResponse)
             strategy = strategy_for(self.strategy, labels)
             loss.check_use(strategy.name, labels.several, self.class_weight, self.positive_weight)
             targets = labels.numbers(known) if loss.ordered else labels.targets(known)
@@ -343,7 +345,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         labels = strategy.labels
         documents = self._corpus(X, reset=False, allow_empty=True, like=whole.corpus)
         documents = beside_terms(documents, terms, covariates)
-        known = labels.check_known(y, documents.n_documents)
+        known = labels.check_known(_as_matrix(y, labels), documents.n_documents)
         loss = find_loss(self.loss, LabelResponse)
         targets = labels.numbers(known) if loss.ordered else labels.targets(known)
         measure = "micro_f1" if labels.several else "accuracy"
@@ -385,7 +387,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
     def as_truth(self, y: Any, n_documents: int) -> NDArray[Any]:
         """Labels, or indicators, to compare predictions with; a label that the model does not know is an error."""
         check_is_fitted(self)
-        return self._labels.check_known(y, n_documents)
+        return self._labels.check_known(_as_matrix(y, self._labels), n_documents)
 
     @property
     def _ordered(self) -> bool:
@@ -553,6 +555,12 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         """
         predicted = self.predict(X, covariates, topic_labels)
         return float(accuracy_score(self.as_truth(y, len(predicted)), predicted, sample_weight=sample_weight))
+
+
+def _as_matrix(y: Any, labels: Labels) -> Any:
+    """Lists of labels as an indicator matrix; other labels as they are."""
+    lists = label_lists(y) if labels.several else None
+    return y if lists is None or None in lists else indicators(lists, labels.classes)
 
 
 def _of_labels(labels: Labels, strategy: str) -> dict[str, Any]:

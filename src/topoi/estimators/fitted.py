@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.chain.model import TopicModel
 from topoi.corpus import Corpus, Ngrams
 from topoi.corpus.target import Target
+from topoi.corpus.text import Preparation
 from topoi.errors import ParameterError
 from topoi.estimators.alignment import TopicAgreement
 
@@ -58,6 +59,10 @@ class Fitted(Protocol):
     @property
     def vocabulary_(self) -> NDArray[Any] | None:
         """The words that it knows, if they have names."""
+
+    @property
+    def preparation_(self) -> Preparation | None:
+        """How texts became these words; None if the fit was one of counts."""
 
     @property
     def ngrams_(self) -> Ngrams | None:

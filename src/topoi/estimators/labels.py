@@ -70,16 +70,16 @@ class Labels:
     several: bool  # any number of labels may be right, not one of many
 
     @classmethod
-    def of(cls, labels: NDArray[Any]) -> Labels:
-        """What there is in checked labels."""
-        if type_of_target(labels) == "multilabel-indicator":
+    def of(cls, labels: NDArray[Any], names: NDArray[Any] | None = None) -> Labels:
+        """What there is in checked labels; `names` are those of the columns of an indicator matrix."""
+        if names is not None or type_of_target(labels) == "multilabel-indicator":
             share = (labels > 0).mean(0)
             for value, what in ((0, "no positive label"), (1, "only positive labels")):
                 columns = np.flatnonzero(share == value)
                 if len(columns):
-                    names = f"column {columns[0]} has" if len(columns) == 1 else f"columns {listed(columns)} have"
-                    warnings.warn(f"y: {names} {what}; nothing can be learned there", UserWarning, stacklevel=4)
-            return cls(np.arange(labels.shape[1]), True)
+                    which = f"column {columns[0]} has" if len(columns) == 1 else f"columns {listed(columns)} have"
+                    warnings.warn(f"y: {which} {what}; nothing can be learned there", UserWarning, stacklevel=4)
+            return cls(np.arange(labels.shape[1]) if names is None else names, True)
         classes = np.unique(_one_each(labels))
         if len(classes) < 2:
             raise ParameterError("y", f"has only one class, {classes[0]!r}; a classifier needs at least two classes")

@@ -113,6 +113,8 @@ class LDA(TopicEstimator):
         Of the log joint after the burn-in, over the chains (nan with one).
     topic_names_ : list of str
         What each topic is called: its name if `seeds` gave it one, else "topic 3".
+    vocabulary_, preparation_
+        The words of the columns of X, if they are known, and how texts became these words, if X had texts.
     target_, topic_models_, estimators_, seed_, burn_in_
         What every fitted estimator of topoi has: see `topoi.estimators.fitted.Fitted`.
 
@@ -123,6 +125,15 @@ class LDA(TopicEstimator):
     >>> lda = LDA(n_topics=2, n_sweeps=50, random_state=0).fit(X)
     >>> lda.transform(X).shape
     (4, 2)
+
+    Texts, of which stop words and junk are left out (see `preparation_`):
+
+    >>> texts = ["bread and butter", "butter on bread", "rain and wind", "wind brings rain"]
+    >>> lda = LDA(n_topics=2, n_sweeps=50, random_state=0).fit(texts)
+    >>> sorted(sorted(words) for words in lda.top_words(2))
+    [['bread', 'butter'], ['rain', 'wind']]
+    >>> lda.transform(["fresh bread"]).shape
+    (1, 2)
     """
 
     _usual_sweeps: ClassVar[int] = 50
@@ -186,9 +197,10 @@ class LDA(TopicEstimator):
         covariates: Any = None,
         topic_labels: Any = None,
     ) -> LDA:
-        """Learn the topics of the documents X: counts (n_documents, n_words), sparse or dense, or a `Corpus`.
+        """Learn the topics of the documents X: texts, counts (n_documents, n_words), sparse or dense, or a `Corpus`.
 
-        X may also be the folder of a saved corpus, which is then read when needed, not at once.
+        Texts are a list, an array or a column of a data frame; `Corpus.from_texts` says how they become words, and with
+        which options. X may also be the folder of a saved corpus, which is then read when needed, not at once.
 
         With `checkpoint`, a folder or `topoi.Checkpoints`, the fit can be killed: the same call goes on where it was
         and ends with the same bytes. `validation`, X or (X, covariates), are documents to watch the fit on, which it

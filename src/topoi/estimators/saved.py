@@ -19,6 +19,8 @@ from topoi.chain.model import TopicModel
 from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors
 from topoi.chain.responses import RESPONSES
 from topoi.corpus import Ngrams
+from topoi.corpus.text import Preparation
+from topoi.errors import CorpusError
 from topoi.estimators.covariates import Covariates
 from topoi.estimators.labels import Labels
 from topoi.estimators.prevalent import check_terms
@@ -54,6 +56,19 @@ PARTS = known(
                 "ratios": array_of("float64"),
             },
             spare=("n_ngrams", "ratios"),
+        ),
+        "Preparation": Stored(
+            Preparation,
+            {
+                "clean": TEXT,
+                "lowercase": FLAG,
+                "token_pattern": TEXT,
+                "tokenized": FLAG,
+                "language": TEXT,
+                "removed": mapping_of(WHOLE),
+                "copies": array_of("int64"),
+                "pairs": array_of(),
+            },
         ),
         "Ngrams": Stored(Ngrams, {"names": array_of(), "largest": WHOLE}),
         "Effects": Stored(Effects, {"mean": array_of("float64"), "error": array_of("float64")}),
@@ -170,6 +185,7 @@ class Savable:
         "n_sweeps_": WHOLE,
         "n_iter_": WHOLE,
         "stopped_": TEXT,
+        "_preparation": instance_of(Preparation),
         "_topic_labels": instance_of(TopicLabels),
         "_terms": instance_of(Terms),
     }
@@ -224,6 +240,11 @@ class Savable:
                 raise ModelError("the model has other words than the estimator")
         check_topic_labels(vars(self).get("_topic_labels"), self.topic_models_)  # type: ignore[attr-defined]
         check_terms(vars(self).get("_terms"), self.topic_models_)  # type: ignore[attr-defined]
+        if (prepared := vars(self).get("_preparation")) is not None:
+            try:
+                prepared.check()
+            except CorpusError as error:
+                raise ModelError(str(error)) from error
         for name, width in (("n_topics_trace_", 2), ("concentrations_", 3)):
             if hasattr(self, name) and getattr(self, name).shape[1:] != (width,):
                 raise ModelError(f"{name} must have {width} columns")

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from topoi._disk.compressed import compression_of
 from topoi.corpus import Corpus
 from topoi.corpus.checks import MAX_COUNT, read_vocabulary
+from topoi.corpus.text.limits import Limits
+from topoi.corpus.text.tokens import PIECE, UNKNOWN, WORD, Tokens
 from topoi.errors import CorpusError, ParameterError
 from topoi.readers._faults import Faults, fault
-from topoi.readers._limits import Limits
 from topoi.readers._memory import ROW, Memory
 from topoi.readers._request import Request
 from topoi.readers._source import Source
-from topoi.readers._tokens import PIECE, UNKNOWN, WORD, Tokens
 
 BAD_COUNT = f"counts are whole numbers up to {MAX_COUNT}, not negative."
 
@@ -94,7 +94,7 @@ def fit_vocabulary(
     if not wanted.all():
         tokens.renumber(np.where(wanted, np.cumsum(wanted) - 1, UNKNOWN).astype(np.int32), sort=False)
         names = names[wanted]
-    names = names[tokens.prune(len(names), limits)]
+    names = names[tokens.prune(len(names), limits).kept]
     return Corpus(*tokens.arrays(), len(names), names)
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from topoi._disk.compressed import NAMES, compression_of
 from topoi._registry import imported
+from topoi.corpus.text.tokens import Tokens
 from topoi.errors import ParameterError
 from topoi.readers._covariates import GROUP
 from topoi.readers._faults import fault
 from topoi.readers._request import Documents, Request, listed
 from topoi.readers._source import Source
-from topoi.readers._tokens import Tokens
 
 if TYPE_CHECKING:
     from topoi.readers.svmlight import Row
@@ -98,7 +98,8 @@ def check_columns(chosen: Format, request: Request) -> None:
     """Raise if a column was named for a format that has none, or labels asked for where there are none."""
     if chosen.columns:
         return
-    for option, value in (("text", request.text), ("label", request.label), ("id", request.id)):
+    text = request.text[0] if request.text else None
+    for option, value in (("text", text), ("label", request.label), ("id", request.id)):
         if value is not None:
             where = " Labels are read anyway." if chosen.labels and option == "label" else ""
             raise ParameterError(

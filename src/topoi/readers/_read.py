@@ -15,6 +15,11 @@ from numpy.typing import NDArray
 from topoi.corpus import Corpus, Ngrams
 from topoi.corpus.checks import read_vocabulary
 from topoi.corpus.ngrams import KnownNgrams, NewNgrams, known_by, new_counter
+from topoi.corpus.text import Preparation, TextOptions
+from topoi.corpus.text.gather import Gathering
+from topoi.corpus.text.limits import Limits
+from topoi.corpus.text.preparation import prepared_by
+from topoi.corpus.text.stop_words import languages_in, stop_words_of
 from topoi.errors import CorpusError, FileError, ParameterError
 from topoi.readers._counts import CountTokens, beside, check_unused, column_names, fit_vocabulary, read_vocabulary_file
 from topoi.readers._covariates import GROUP, TOPIC_LABELS, CovariateColumn, GroupColumn, read_groups, read_wanted
@@ -22,19 +27,16 @@ from topoi.readers._dataset import Dataset
 from topoi.readers._faults import Faults, fault
 from topoi.readers._formats import Format, check_columns, choose_format
 from topoi.readers._labels import LabelColumn, NumberColumn, TopicLabelColumn, one_kind
-from topoi.readers._limits import Limits
 from topoi.readers._memory import Memory
 from topoi.readers._request import Documents, Request
 from topoi.readers._source import Source
-from topoi.readers._tokens import TextTokens
-from topoi.readers._words import TOKEN_PATTERN, Words
 
 
 def read_documents(
     source: Any,
     *,
     format: str | None = None,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     label: str | None = None,
     id: str | None = None,
     target: str | bool | None = None,
@@ -46,13 +48,15 @@ def read_documents(
     on_error: str = "raise",
     vocabulary: Any = None,
     vocabulary_file: str | os.PathLike[str] | None = None,
+    clean: str = "auto",
     lowercase: bool = True,
-    token_pattern: str = TOKEN_PATTERN,
-    stop_words: str | Iterable[str] | None = None,
+    token_pattern: str | None = None,
+    stop_words: str | Iterable[str] | None = "auto",
     tokenized: bool = False,
-    min_df: float = 1,
-    max_df: float = 1.0,
+    min_df: float | str = "auto",
+    max_df: float | str = "auto",
     max_features: int | None = None,
+    phrases: bool = False,
     ngrams: int | Ngrams | None = None,
     like: Any = None,
     delimiter: str | None = None,
@@ -71,8 +75,8 @@ def read_documents(
     format
         One of `FORMATS`; None tells it from the name. A stream has none, so it must be given.
     text, label, id
-        Names of columns (CSV, TSV, JSON lines, Parquet). The text is by default `text`, or the only column. Other
-        formats have their labels and ids in a fixed place.
+        Names of columns (CSV, TSV, JSON lines, Parquet). The text is by default `text`, or the only column; texts of
+        several columns, as `["title", "body"]`, are joined. Other formats have their labels and ids in a fixed place.
     target
         The column with a number to predict, in place of a label. True: the label, in formats without columns, is one.
     covariates
@@ -96,15 +100,18 @@ def read_documents(
         become empty are kept. Limits do not apply. Without one, the vocabulary is every word there is, sorted.
     vocabulary_file
         The words of the columns of a file of counts (UCI, SVMlight, npz), if they are not in a file beside it.
-    lowercase, token_pattern, stop_words, min_df, max_df, max_features
-        As in scikit-learn's CountVectorizer, with the same result.
+    clean, lowercase, token_pattern, stop_words, min_df, max_df, max_features, phrases
+        How texts become words: as for `Corpus.from_texts`, with the same result. Files of counts keep all words unless
+        they are asked not to.
     ngrams
         2 to count pairs of neighbouring words as well, 3 also triples, for supervised models to predict from; they are
         then in `corpus.ngrams`. Or those of a corpus or a model, to count the same. Files of counts have none.
     like
-        A fitted estimator, or a corpus: its vocabulary and n-grams are used.
+        A fitted estimator, or a corpus: its vocabulary, phrases and n-grams are used, and texts are cleaned and cut as
+        its own were, by the `token_pattern` that is given, if one is.
     tokenized
-        The texts are words divided by blanks: they are not cut by the pattern nor made lower case.
+        The texts are words divided by blanks: they are not cleaned, nor cut by the pattern, nor made lower case, and
+        keep their stop words unless these are named. So it is where texts are lists of words.
     delimiter, quotes, header
         CSV and TSV: the character between fields; whether quotes have a meaning; whether the first line has names, else
         the columns are `"1"`, `"2"`, ….
@@ -137,7 +144,7 @@ def read_documents(
         origin,
         faults,
         Memory(origin.name, lambda: origin.n_bytes, max_memory),
-        text,
+        _text_columns(text),
         label,
         target,
         id,
@@ -152,19 +159,27 @@ def read_documents(
     )
     chosen = choose_format(origin, format)
     check_columns(chosen, request)
-    words = Words(lowercase, token_pattern, stop_words, tokenized)
-    limits = Limits(min_df, max_df, max_features)
+    options = TextOptions(
+        clean, lowercase, token_pattern, stop_words, tokenized, min_df, max_df, max_features, phrases
+    )  # fmt: skip
+    prepared: Preparation | None = None
     if like is not None:
         vocabulary, ngrams = known_by(like)
+        prepared = prepared_by(like)
+        options = prepared.options
+        if token_pattern is None:
+            prepared.check_pattern()
+        else:
+            options = replace(options, token_pattern=token_pattern)
     known = _known_words(vocabulary, max_memory)
     counter = new_counter(ngrams)
     if counter is not None and chosen.documents is None:
         raise ParameterError("ngrams", f"{origin.name} has counts of words, which do not tell n-grams; give texts")
     try:
         if chosen.documents is not None:
-            dataset = _read_texts(chosen.documents, request, words, limits, known, keep_texts, counter)
+            dataset = _read_texts(chosen.documents, request, options, known, prepared, keep_texts, counter)
         else:
-            dataset = _read_counts(chosen, request, words, limits, known)
+            dataset = _read_counts(chosen, request, options, known)
     except MemoryError as error:
         raise fault(origin.name, "does not fit into memory.") from error
     return replace(dataset, groups=_groups(dataset, grouped_by)) if grouped_by else dataset
@@ -184,24 +199,24 @@ def _new_column(kind: str | None, label_separator: str | None) -> TopicLabelColu
 def _read_texts(
     documents: Callable[[Request], Documents],
     request: Request,
-    words: Words,
-    limits: Limits,
+    options: TextOptions,
     vocabulary: NDArray[np.object_] | None,
+    prepared: Preparation | None,
     keep_texts: int,
     counter: NewNgrams | KnownNgrams | None,
 ) -> Dataset:
-    tokens: TextTokens | None = None
+    gathering: Gathering | None = None
     before = _state(request.source)
     answers = _answers(request)
     ids: list[Any] = []
     kept: list[str] = []
     beside = {name: _new_column(kind, request.label_separator) for name, kind in request.covariates.items()}
     columns = list(beside.values())
-    are_lists, cut, n_documents, n_kept = False, words.cut, 0, 0
+    are_lists, n_documents, n_kept = False, 0, 0
     for text, answer, document_id, *covariates in documents(request):
-        if tokens is None:
+        if gathering is None:
             are_lists = isinstance(text, list)
-            tokens = TextTokens(words.stop_words if are_lists else words.ignored, vocabulary, request.memory)
+            gathering = Gathering(options, vocabulary, prepared, counter, request.memory, are_lists)
         if isinstance(text, list) is not are_lists:
             what = "some texts are strings, others lists of words; make them one or the other."
             raise fault(request.name, what)
@@ -216,23 +231,15 @@ def _read_texts(
         for column, value in zip(columns, covariates, strict=True):
             column.add(value)
             n_beside += column.n_bytes
-        document, n_characters = (cut(text), len(text)) if isinstance(text, str) else (text, sum(map(len, text)))
-        if counter is not None:
-            counter.add(document if are_lists else [word for word in document if word not in words.letters])
-            n_beside += counter.n_bytes
-        tokens.n_kept = n_kept + n_beside + answers.n_bytes
-        tokens.add(document, n_characters)
+        gathering.add(text, n_kept + n_beside + answers.n_bytes)
         n_documents += 1
-    if tokens is None:
+    if gathering is None:
         raise _no_documents(request)
-    names = tokens.finish(limits)
-    if not len(names):
+    corpus = Corpus.gathered(gathering, counter)
+    if not corpus.n_words:
         raise fault(
             request.name, f"no word is left of {n_documents} documents: see token_pattern, stop_words and min_df."
         )
-    corpus = Corpus(*tokens.tokens.arrays(), len(names), names, tokens.n_dropped)
-    if counter is not None:
-        corpus = corpus.with_ngrams(*counter.finish(names))
     found = _dataset(
         request, corpus, answers, ids, kept,
         partial(_texts, documents, request, before) if request.source.again else None,
@@ -249,7 +256,7 @@ def _read_texts(
 
 
 def _read_counts(
-    chosen: Format, request: Request, words: Words, limits: Limits, vocabulary: NDArray[np.object_] | None
+    chosen: Format, request: Request, options: TextOptions, vocabulary: NDArray[np.object_] | None
 ) -> Dataset:
     answers = _answers(request, none_is_known=True)
     if chosen.rows is not None:
@@ -271,12 +278,24 @@ def _read_counts(
     check_unused(request, n_columns, len(tokens.words))
     tokens.renumber(np.arange(n_columns, dtype=np.int32), sort=True)
     try:
-        corpus = fit_vocabulary(tokens, names, n_columns, vocabulary, limits, words.stop_words)
+        # Counts were made by somebody who chose the words: nothing is left out by default.
+        least = 1 if options.min_df == "auto" else options.min_df
+        most = 1.0 if options.max_df == "auto" else options.max_df
+        limits = Limits(least, most, options.max_features)
+        corpus = fit_vocabulary(tokens, names, n_columns, vocabulary, limits, _named_stop_words(options))
     except CorpusError as error:
         raise fault(request.name, str(error)) from error
     if not corpus.n_words:
         raise fault(request.name, "no word is left: see stop_words and min_df.")
     return _dataset(request, corpus, answers, [], [], None)
+
+
+def _named_stop_words(options: TextOptions) -> frozenset[str]:
+    """Stop words that are asked for by name."""
+    asked = options.stop_words
+    if isinstance(asked, str):
+        return frozenset().union(*map(stop_words_of, languages_in(asked)))
+    return frozenset(asked or ())
 
 
 def _dataset(
@@ -329,6 +348,16 @@ def _no_documents(request: Request) -> FileError:
         what = f"none of {request.faults.n_skipped} documents could be read. The first: {request.faults.messages[0]}"
         return fault(request.name, what)
     return fault(request.name, "has no documents: it is empty.")
+
+
+def _text_columns(text: Any) -> tuple[str, ...]:
+    """The columns of the text: none if they are not named."""
+    if text is None:
+        return ()
+    names = (text,) if isinstance(text, str) else tuple(text) if isinstance(text, list | tuple) else ()
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ParameterError("text", f"must be the name of a column, or a list of different names, not {text!r}")
+    return names
 
 
 def _known_words(vocabulary: Any, max_memory: Any) -> NDArray[np.object_] | None:

@@ -18,6 +18,7 @@ from topoi.readers._source import Source
 Document = tuple[str | list[str], Any, Any, *tuple[Any, ...]]
 Documents = Iterator[Document]
 
+PARAGRAPH = "\n\n"  # what stands between the texts of several columns
 TEXT_COLUMNS = ("text", "tokens")  # looked for in this order if none is named
 
 
@@ -25,7 +26,7 @@ TEXT_COLUMNS = ("text", "tokens")  # looked for in this order if none is named
 class Columns:
     """Names of the columns to read."""
 
-    text: str
+    texts: tuple[str, ...]  # one, or several whose texts are joined
     answer: str | None
     id: str | None
     covariates: tuple[str, ...] = ()
@@ -38,7 +39,7 @@ class Request:
     source: Source
     faults: Faults
     memory: Memory
-    text: str | None = None
+    text: tuple[str, ...] = ()
     label: str | None = None
     target: str | bool | None = None
     id: str | None = None
@@ -68,18 +69,18 @@ class Request:
 
     def columns(self, names: Sequence[str], hint: str = "") -> Columns:
         """The columns to read among those that there are; raise if one is missing or comes twice."""
-        text = self.text
-        if text is None:
+        texts = self.text
+        if not texts:
             candidates = [name for name in TEXT_COLUMNS if name in names]
             if not candidates and len(names) != 1:
                 raise fault(self.name, f"has no column 'text'; it has {listed(names)}. Name one: text=….{hint}")
-            text = candidates[0] if candidates else names[0]
-        for name in (text, self.answer, self.id, *self.covariates):
+            texts = (candidates[0] if candidates else names[0],)
+        for name in (*texts, self.answer, self.id, *self.covariates):
             if name is not None and name not in names:
                 raise fault(self.name, f"has no column {name!r}; it has {listed(names)}.{hint}")
             if name is not None and list(names).count(name) > 1:
                 raise fault(self.name, f"has the column {name!r} more than once; rename one of them.")
-        return Columns(text, self.answer, self.id, tuple(self.covariates))
+        return Columns(texts, self.answer, self.id, tuple(self.covariates))
 
     def read_answer(self, value: Any) -> tuple[Any, str | None]:
         """A label or target as it is kept, and what is wrong with it, if anything."""
@@ -96,6 +97,14 @@ class Request:
             elif problem := check_covariate(value, kind):
                 return f"the {'column' if kind == GROUP else 'covariate'} {name!r} {problem}"
         return None
+
+
+def joined(values: Sequence[Any]) -> str | list[str]:
+    """The text of several columns, which are all texts or all lists of words; one that is missing adds nothing."""
+    there = [value for value in values if value is not None]
+    if there and isinstance(there[0], list):
+        return [word for value in there for word in value]
+    return PARAGRAPH.join(there)
 
 
 def listed(names: Sequence[str]) -> str:

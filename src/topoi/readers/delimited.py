@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from topoi.errors import ParameterError
-from topoi.readers._request import Documents, Request
+from topoi.readers._request import Documents, Request, joined
 from topoi.readers._source import MAX_DOCUMENT
 
 UNCLOSED = "unexpected end of data"  # what Python's parser says of an open quote
@@ -38,7 +38,7 @@ def _documents(request: Request, delimiter: str) -> Documents:
         return
     names = first if request.header else [str(i + 1) for i in range(len(first))]
     columns = request.columns(names, _hint(names, delimiter))
-    text_at = names.index(columns.text)
+    text_at = [names.index(name) for name in columns.texts]
     answer_at = None if columns.answer is None else names.index(columns.answer)
     id_at = None if columns.id is None else names.index(columns.id)
     covariates_at = [names.index(name) for name in columns.covariates]
@@ -65,7 +65,8 @@ def _documents(request: Request, delimiter: str) -> Documents:
         if covariates and (problem := request.wrong_covariate(covariates)):
             request.faults.document(request.name, problem, line=lines.first)
             continue
-        yield record[text_at], answer, document_id, *covariates
+        text = record[text_at[0]] if len(text_at) == 1 else joined([record[at] for at in text_at])
+        yield text, answer, document_id, *covariates
 
 
 class _Lines:

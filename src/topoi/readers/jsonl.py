@@ -7,13 +7,13 @@ from typing import Any
 from topoi._disk import strict_json
 from topoi.readers._covariates import GROUP, TOPIC_LABELS
 from topoi.readers._faults import fault
-from topoi.readers._request import TEXT_COLUMNS, Documents, Request, listed, short
+from topoi.readers._request import TEXT_COLUMNS, Documents, Request, joined, listed, short
 
 
 def documents(request: Request) -> Documents:
     """Every object."""
     faults, name, parse = request.faults, request.name, strict_json.parse
-    text_key, answer_key, id_key = request.text, request.answer, request.id
+    text_keys, answer_key, id_key = request.text, request.answer, request.id
     covariate_keys = list(request.covariates)
     may_lack = (TOPIC_LABELS, GROUP)
     needed_keys = [key for key, kind in request.covariates.items() if kind not in may_lack]
@@ -35,13 +35,19 @@ def documents(request: Request) -> Documents:
             continue
         if "\\ud" in line or "\\uD" in line:
             record = _repaired(record)
-        if text_key is None:
-            text_key = next((key for key in TEXT_COLUMNS if key in record), None)
-            if text_key is None:
+        if not text_keys:
+            found = next((key for key in TEXT_COLUMNS if key in record), None)
+            if found is None:
                 what = f"the object has no key 'text'; it has {listed(list(record))}. Name one: text=…."
                 raise fault(name, what, line=number)
-        text = record.get(text_key)
-        if type(text) is not str and (problem := _bad_text(text, text_key, record)):
+            text_keys = (found,)
+        text = record.get(text_keys[0])
+        problem = None
+        if len(text_keys) > 1:
+            text, problem = _several_texts(text_keys, record)
+        elif type(text) is not str:
+            problem = _bad_text(text, text_keys[0], record)
+        if problem:
             faults.document(name, problem, line=number)
             continue
         if answer_key is not None:
@@ -86,6 +92,19 @@ def _no_object(record: Any) -> str:
     if isinstance(record, list):
         return "this is an array; each line must be an object: jq -c '.[]' makes them of an array."
     return f'this is {short(record)}; each line must be an object, as {{"text": "…"}}.'
+
+
+def _several_texts(keys: tuple[str, ...], record: dict[str, Any]) -> tuple[Any, str | None]:
+    """The texts of several keys, joined, and what is wrong with them, if anything; one of them may be missing."""
+    there = {key: record[key] for key in keys if record.get(key) is not None}
+    if not there:
+        return None, f"the object has none of the keys {listed(keys)}; it has {listed(list(record))}."
+    for key, text in there.items():
+        if type(text) is not str and (problem := _bad_text(text, key, record)):
+            return None, problem
+    if len({type(text) for text in there.values()}) > 1:
+        return None, f"of {listed(keys)} some are texts, others lists of words; make them one or the other."
+    return joined(list(there.values())), None
 
 
 def _bad_text(text: Any, key: str, record: dict[str, Any]) -> str | None:

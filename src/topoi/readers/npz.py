@@ -14,11 +14,11 @@ from typing import BinaryIO
 import numpy as np
 
 from topoi.corpus import Corpus
+from topoi.corpus.text.tokens import TOKEN, Tokens
 from topoi.errors import CorpusError, FileError
 from topoi.readers._counts import check_empty
 from topoi.readers._faults import fault
 from topoi.readers._request import Request
-from topoi.readers._tokens import TOKEN, Tokens
 
 MOST_ARRAYS = 20  # there are five or six
 

@@ -14,7 +14,7 @@ from topoi.errors import FileError
 from topoi.readers._covariates import GROUP, TOPIC_LABELS
 from topoi.readers._faults import fault
 from topoi.readers._parquet_pages import DELTA_BYTE_ARRAY, pages
-from topoi.readers._request import Columns, Documents, Request
+from topoi.readers._request import Columns, Documents, Request, joined, listed
 from topoi.readers._source import MAX_DOCUMENT, TOO_LONG
 
 BATCH = 4096  # rows, if they are short
@@ -31,15 +31,16 @@ def documents(request: Request) -> Documents:
         schema = table.schema_arrow
         columns = request.columns(schema.names)
         _check_types(request, columns, schema, pyarrow)
-        named = (columns.text, columns.answer, columns.id, *columns.covariates)
+        named = (*columns.texts, columns.answer, columns.id, *columns.covariates)
         asked = list(dict.fromkeys(name for name in named if name is not None))
         n_rows, lists = _plan(request, table.metadata, file, asked)
         if lists:
             table = _opened(request, pyarrow, file, read_dictionary=lists)
         for row, values in _rows(request, table, asked, n_rows):
-            text = values[columns.text]
-            if text is None or (isinstance(text, list) and None in text):
-                request.faults.document(request.name, f"{columns.text!r} is null, or a word in it is.", row=row)
+            texts = [values[name] for name in columns.texts]
+            if any(isinstance(text, list) and None in text for text in texts) or texts == [None]:
+                what = f"{listed(columns.texts)} is null, or a word in it is."
+                request.faults.document(request.name, what, row=row)
                 continue
             answer, problem = request.read_answer(None if columns.answer is None else values[columns.answer])
             if problem:
@@ -53,7 +54,7 @@ def documents(request: Request) -> Documents:
             if covariates and (problem := request.wrong_covariate(covariates)):
                 request.faults.document(request.name, problem, row=row)
                 continue
-            yield text, answer, document_id, *covariates
+            yield joined(texts), answer, document_id, *covariates
 
 
 def import_pyarrow(name: str) -> Any:
@@ -202,7 +203,10 @@ def _check_types(request: Request, columns: Columns, schema: Any, pyarrow: Any) 
     def is_group(kind: Any) -> bool:
         return bool(is_covariate(kind) or types.is_date(kind) or types.is_timestamp(kind))
 
-    check(columns.text, "text must be string, or a list of strings.", is_text)
+    for name in columns.texts:
+        check(name, "text must be string, or a list of strings.", is_text)
+    if len({is_list(_plain(schema.field(name).type, pyarrow)) for name in columns.texts}) > 1:
+        raise fault(request.name, f"of {listed(columns.texts)} some are texts, others lists of words; name one kind.")
     check(columns.id, "ids must be strings or integers.", is_id)
     for name in columns.covariates:
         if request.covariates[name] == TOPIC_LABELS:

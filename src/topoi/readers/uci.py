@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.checks import MAX_COUNT, MAX_WORDS
+from topoi.corpus.text.tokens import Tokens
 from topoi.readers._counts import BAD_COUNT, check_empty
 from topoi.readers._faults import fault
 from topoi.readers._request import Request, short
-from topoi.readers._tokens import Tokens
 
 BLOCK = 2**20  # bytes parsed together
 _LONGEST = 2**10  # bytes of a line

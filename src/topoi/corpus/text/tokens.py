@@ -8,25 +8,42 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice, repeat
 from sys import getsizeof
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.checks import MAX_TOKENS, running_total
-from topoi.readers._limits import Limits
-from topoi.readers._memory import Memory
+from topoi.corpus.text.limits import Limits, Pruned
+from topoi.corpus.text.phrases import Pairs, find_phrases
 
 PIECE = 2**19  # tokens worked on together
 LONG = 2**26  # characters of texts whose words have not been counted yet
 CHARACTERS = 16  # of text for a byte of the limit: as many as zlib can make of a byte of the file
 TOKEN, DOCUMENT, WORD = 4, 16, 100  # bytes; those of a word beside its letters
-
+JOINING = 40  # bytes of a token while phrases are looked for
 
 UNKNOWN, IGNORED = -1, -2
+
+# Which words of the first documents, by how often each comes, are stop words.
+StopWords = Callable[[Mapping[str, int]], Iterable[str]]
+
+
+class Memory(Protocol):
+    """The memory that may be used."""
+
+    def ask(self, n_bytes: int, what: str) -> None:
+        """Raise if so many bytes are too many; `what` begins a sentence that says what for."""
+
+
+class NoLimit:
+    """That of texts that are in memory already."""
+
+    def ask(self, n_bytes: int, what: str) -> None:
+        """Nothing is too much."""
 
 
 class Tokens:
@@ -94,13 +111,17 @@ class Tokens:
             n_with += np.bincount(words[is_first], minlength=n_words)
         return n_with, n_tokens
 
-    def prune(self, n_words: int, limits: Limits) -> NDArray[np.bool_]:
+    def prune(self, n_words: int, limits: Limits) -> Pruned:
         """Drop the words that the limits exclude, and say which are kept; the documents must be sorted."""
         if limits.absent:
-            return np.ones(n_words, bool)
-        kept = limits.kept(*self.count(n_words), n_documents=len(self.lengths))
-        self.renumber(np.where(kept, np.cumsum(kept) - 1, UNKNOWN).astype(np.int32), sort=False)
-        return kept
+            return Pruned(np.ones(n_words, bool))
+        pruned = limits.prune(*self.count(n_words), n_documents=len(self.lengths))
+        self.renumber(np.where(pruned.kept, np.cumsum(pruned.kept) - 1, UNKNOWN).astype(np.int32), sort=False)
+        return pruned
+
+    def views(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """`words` and `lengths` as arrays; while they are looked at nothing can be added."""
+        return np.frombuffer(self.words, np.int32), np.frombuffer(self.lengths, np.int64)
 
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """`words` and `doc_ptr` of a corpus."""
@@ -108,29 +129,49 @@ class Tokens:
 
 
 class TextTokens:
-    """Gathers documents that are lists of words, and numbers the words as they come, or as a vocabulary does."""
+    """Gathers documents that are lists of words, and numbers the words as they come, or as a vocabulary does.
 
-    def __init__(self, ignored: frozenset[str], vocabulary: NDArray[np.object_] | None, memory: Memory) -> None:
+    Single `letters` are left out, and stop words: which they are is asked when the first documents have been counted.
+    With `phrases` words stay in their order up to the end, stop words among them.
+    """
+
+    def __init__(
+        self,
+        letters: frozenset[str],
+        stop_words: StopWords | None,
+        vocabulary: NDArray[np.object_] | None,
+        memory: Memory,
+        phrases: bool = False,
+    ) -> None:
         self.tokens = Tokens(memory)
         self.n_kept = 0  # bytes of what the reader keeps beside the words: ids, labels, texts
+        self.n_dropped = self.n_stop_words = 0  # tokens that a vocabulary lacks, and that are stop words
+        self.pairs: Pairs = []  # words that are one phrase, if these are looked for
         self._n_vocabulary = self._n_counted = 0  # bytes and number of words so far
         self._n_text = self._n_characters = 0  # characters so far, and since the last piece
-        self.n_dropped = 0
         self._vocabulary = vocabulary
+        self._stop_words = stop_words if vocabulary is None else None
+        self._phrases = phrases and vocabulary is None
         self._numbers: list[int] = []  # of the documents since the last piece
         self._ends: list[int] = []
-        self._index: dict[str, int]
-        self._fewest = 0
+        self._index: dict[str, int] = {}
+        self._n_letters = self._fewest = 0  # words that are no words have the first numbers: letters, then stop words
         if vocabulary is None:
-            # C code gives a word that is not there the next number. Those to be ignored come first.
-            index: defaultdict[str, int] = defaultdict(None, {word: i for i, word in enumerate(sorted(ignored))})
-            index.default_factory = index.__len__
-            self._index, self._fewest = index, len(ignored)
-            self._look_up: Callable[[list[str]], Any] = lambda words: map(index.__getitem__, words)
+            self._n_letters = len(letters)
+            self._begin(sorted(letters))
+            self._fewest = len(letters)
         else:
-            self._index = {word: i for i, word in enumerate(vocabulary)} | dict.fromkeys(ignored, IGNORED)
+            ignored = () if stop_words is None else stop_words({})
+            self._index = {word: i for i, word in enumerate(vocabulary)} | dict.fromkeys((*letters, *ignored), IGNORED)
             known = self._index.get
-            self._look_up = lambda words: map(known, words, repeat(UNKNOWN))
+            self._look_up: Callable[[list[str]], Any] = lambda words: map(known, words, repeat(UNKNOWN))
+
+    def _begin(self, words: list[str]) -> None:
+        """Number these words from 0; C code then gives a word that is not there the next number."""
+        index: defaultdict[str, int] = defaultdict(None, {word: i for i, word in enumerate(words)})
+        index.default_factory = index.__len__
+        self._index = index
+        self._look_up = lambda words: map(index.__getitem__, words)
 
     def add(self, document: list[str], n_characters: int) -> None:
         """Append a document that was a text of so many characters."""
@@ -152,26 +193,52 @@ class TextTokens:
         if self._vocabulary is not None:
             self.n_dropped += int((numbers == UNKNOWN).sum())
         else:
+            numbers = self._without_stop_words(numbers)
+            self.n_stop_words += int(((numbers >= self._n_letters) & (numbers < self._fewest)).sum())
             new = islice(reversed(self._index), len(self._index) - self._n_counted)
             self._n_vocabulary += sum(WORD + getsizeof(word) for word in new)
             self._n_counted = len(self._index)
-        self.tokens.extend(*drop(numbers, lengths, self._fewest), self._n_vocabulary + self.n_kept)
+        fewest = 0 if self._phrases else self._fewest
+        self.tokens.extend(*drop(numbers, lengths, fewest), self._n_vocabulary + self.n_kept)
 
-    def finish(self, limits: Limits) -> NDArray[np.object_]:
-        """Make the tokens those of a corpus; the words of its vocabulary, in order."""
+    def _without_stop_words(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The numbers of the first piece as they are when stop words have the first ones; those of others as given."""
+        if self._stop_words is None:
+            return numbers
+        words = list(self._index)
+        counts = np.bincount(numbers, minlength=len(words)).tolist()
+        letters = words[: self._n_letters]
+        counted = dict(zip(words[self._n_letters :], counts[self._n_letters :], strict=True))
+        ignored = sorted(set(self._stop_words(counted)).difference(letters))
+        self._stop_words = None
+        self._begin(list(dict.fromkeys([*letters, *ignored, *words])))
+        self._fewest = self._n_letters + len(ignored)
+        return np.array([self._index[word] for word in words], np.int32)[numbers]
+
+    def finish(self, limits: Limits) -> tuple[NDArray[np.object_], Pruned]:
+        """Make the tokens those of a corpus; the words of its vocabulary, in order, and what was left out."""
         self._flush()
         if self._vocabulary is not None:
-            self.tokens.renumber(np.arange(len(self._vocabulary), dtype=np.int32), sort=True)
-            return self._vocabulary
-        words = list(self._index)[self._fewest :]  # in the order of their numbers
+            n_words = len(self._vocabulary)
+            self.tokens.renumber(np.arange(n_words, dtype=np.int32), sort=True)
+            return self._vocabulary, Pruned(np.ones(n_words, bool))
+        words = list(self._index)  # in the order of their numbers
         self._index.clear()
-        order = sorted(range(len(words)), key=words.__getitem__)
-        table = np.full(self._fewest + len(words), UNKNOWN, np.int32)
-        table[self._fewest + np.array(order, np.int64)] = np.arange(len(words))
+        if self._phrases:
+            self.tokens.memory.ask(JOINING * len(self.tokens.words), "Phrases are looked for among its words")
+            self.pairs, names, numbers, lengths = find_phrases(*self.tokens.views(), words, self._fewest)
+            self.tokens = Tokens(self.tokens.memory)
+            self.tokens.extend(numbers, lengths)
+            words += names
+        n_words = len(words) - self._fewest
+        order = sorted(range(n_words), key=words[self._fewest :].__getitem__)
+        table = np.full(len(words), UNKNOWN, np.int32)
+        table[self._fewest + np.array(order, np.int64)] = np.arange(n_words)
         self.tokens.renumber(table, sort=True)
-        vocabulary = np.empty(len(words), object)
-        vocabulary[:] = [words[i] for i in order]
-        return vocabulary[self.tokens.prune(len(words), limits)]
+        vocabulary = np.empty(n_words, object)
+        vocabulary[:] = [words[self._fewest + i] for i in order]
+        pruned = self.tokens.prune(n_words, limits)
+        return vocabulary[pruned.kept], pruned
 
 
 def drop(

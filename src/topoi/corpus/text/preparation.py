@@ -1,0 +1,177 @@
+"""How texts become words: what is asked for, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.checks import Vocabulary, read_vocabulary
+from topoi.corpus.text.clean import Cleaner, check_clean
+from topoi.corpus.text.limits import Limits
+from topoi.corpus.text.phrases import JOINT, join_phrases
+from topoi.corpus.text.simple_pattern import is_simple
+from topoi.corpus.text.stop_words import check_stop_words
+from topoi.corpus.text.tokenizer import TOKEN_PATTERN, Words, check_pattern
+from topoi.errors import CorpusError, ParameterError
+
+UNKNOWN_LANGUAGE = "unknown"
+JUNK = ("headers", "quoted lines", "signatures", "addresses", "tags", "encoded lines")  # what `clean` leaves out
+NAMED = 5  # copies of documents that are kept by number
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """What is asked for; see `Corpus.from_texts` for the meaning."""
+
+    clean: str = "auto"
+    lowercase: bool = True
+    token_pattern: str | None = None
+    stop_words: str | Iterable[str] | None = "auto"
+    tokenized: bool = False
+    min_df: float | str = "auto"
+    max_df: float | str = "auto"
+    max_features: int | None = None
+    phrases: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.stop_words, str | None) and isinstance(self.stop_words, Iterable):
+            object.__setattr__(self, "stop_words", tuple(self.stop_words))  # which may be read but once
+        check_clean(self.clean)
+        check_pattern(self.token_pattern)
+        check_stop_words(self.stop_words)
+        Limits(self.min_df, self.max_df, self.max_features)
+        for name in ("lowercase", "tokenized", "phrases"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ParameterError(name, f"must be True or False, not {getattr(self, name)!r}")
+
+    @property
+    def limits(self) -> Limits:
+        """Which words are too rare or too common."""
+        return Limits(self.min_df, self.max_df, self.max_features)
+
+    @property
+    def words(self) -> Words:
+        """How a text is cut."""
+        return Words(self.lowercase, self.token_pattern, self.tokenized)
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """How texts became the words of a corpus, as new texts need it, and what was left out, as people want to know it.
+
+    `language` is that of the stop words: "" where none were asked for, "given" where they were given as a list,
+    "unknown" where no language was recognised. `removed` counts what was left out, by name. `copies` (n, 2)
+    are documents, counted from 0, and earlier ones of which they are copies: the first few. `pairs` are the words of
+    phrases, with a blank between.
+    """
+
+    clean: str = "none"
+    lowercase: bool = True
+    token_pattern: str = ""  # "" are letters
+    tokenized: bool = False
+    language: str = ""
+    removed: dict[str, int] = field(default_factory=dict)
+    copies: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 2), np.int64))
+    pairs: Vocabulary = field(default_factory=lambda: np.empty(0, object))
+
+    @property
+    def options(self) -> TextOptions:
+        """What prepares new texts in the same way: words are chosen by a vocabulary then."""
+        pattern = self.token_pattern or None
+        return TextOptions(self.clean, self.lowercase, pattern, None, self.tokenized, 1, 1.0)
+
+    @property
+    def phrases(self) -> dict[tuple[str, str], str]:
+        """Names of phrases, by the two words of each."""
+        return {(a, b): a + JOINT + b for a, b in (pair.split(" ") for pair in self.pairs)}
+
+    def cut(self, texts: Iterable[str]) -> list[list[str]]:
+        """The words of texts, cleaned, in their order; those that a vocabulary lacks are among them."""
+        words, clean, phrases = self.options.words, Cleaner(self.clean), self.phrases
+        cut = [join_phrases(words.cut(clean(text)), phrases) if phrases else words.cut(clean(text)) for text in texts]
+        return [[word for word in document if word not in words.letters] for document in cut]
+
+    def check(self) -> None:
+        """Raise unless it can be one: it may come from a stranger's file."""
+        try:
+            self.options  # noqa: B018 (it checks them)
+        except ParameterError as error:
+            raise CorpusError(f"how texts became words: {error}") from error
+        if self.copies.ndim != 2 or self.copies.shape[1] != 2 or self.copies.dtype != np.int64:
+            raise CorpusError("copies of documents must be pairs of numbers.")
+        if self.pairs.ndim != 1 or self.pairs.dtype != object:
+            raise CorpusError("phrases must be a list of texts.")
+        read_vocabulary(self.pairs)
+        if wrong := next((pair for pair in self.pairs if len(pair.split(" ")) != 2), None):
+            raise CorpusError(f"the phrase {wrong!r} is not two words.")
+
+    def check_pattern(self) -> None:
+        """Raise if texts could take for ever to cut: whoever wrote the file of a model chose the pattern."""
+        if self.token_pattern and not self.tokenized and not is_simple(self.token_pattern):
+            raise ParameterError(
+                "X", f"the model's texts were cut by the pattern {self.token_pattern!r}, on which some could take for "
+                "ever. If you trust whoever made the model, cut the texts by it yourself: "
+                "Corpus.from_texts(texts, like=model, token_pattern=…)"
+            )  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        """Itself as plain values."""
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
+
+    @classmethod
+    def from_json(cls, values: Any) -> Preparation:
+        """From plain values, which may be a stranger's; an error if they cannot be."""
+        kinds = {
+            "clean": str, "lowercase": bool, "token_pattern": str, "tokenized": bool, "language": str, "removed": dict,
+            "copies": list, "pairs": list,
+        }  # fmt: skip
+        if not isinstance(values, dict) or values.keys() != kinds.keys():
+            raise CorpusError("it does not say how texts became words.")
+        if wrong := next((name for name, kind in kinds.items() if type(values[name]) is not kind), None):
+            raise CorpusError(f"how texts became words: {wrong!r} is {values[wrong]!r:.60}.")
+        if not all(isinstance(key, str) and type(n) is int for key, n in values["removed"].items()):
+            raise CorpusError("what was left out of texts must be counted by whole numbers.")
+        try:
+            copies = np.array(values["copies"], np.int64).reshape(-1, 2)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise CorpusError(f"copies of documents must be pairs of numbers: {error}.") from error
+        found = cls(**{**values, "copies": copies, "pairs": read_vocabulary(values["pairs"])})
+        found.check()
+        return found
+
+    def sentences(self) -> list[str]:
+        """What was left out, in one sentence or two; none if nothing was."""
+        n = self.removed
+        words: list[str] = []
+        if n.get("stop words"):
+            names = " and ".join(name.strip().title() for name in self.language.split(","))
+            whose = "as given" if self.language == "given" else f"of {names}"
+            words.append(f"{n['stop words']:,} stop words {whose}")
+        words += [
+            f"{n[f'{name} words']:,} {name} words ({n[f'{name} tokens']:,} times)"
+            for name in ("rare", "common", "less frequent")
+            if n.get(f"{name} words")
+        ]
+        out = [f"Left out: {', '.join(words)}."] if words else []
+        if self.language == UNKNOWN_LANGUAGE:
+            out = [" ".join((*out, "No language was recognised, so that stop words stay: see stop_words."))]
+        more = []
+        if junk := [f"{n[name]:,} {name}" for name in JUNK if n.get(name)]:
+            more.append(f"Cleaned: {', '.join(junk)}.")
+        if copies := n.get("copies"):
+            named = ", ".join(f"{row} (of {first})" for row, first in (self.copies + 1).tolist())
+            are = "1 document is a copy of another" if copies == 1 else f"{copies:,} documents are copies of others"
+            more.append(f"{are}: {'' if copies <= len(self.copies) else 'as '}document {named}.")
+        return [*out, *([" ".join(more)] if more else [])]
+
+
+def prepared_by(like: Any) -> Preparation:
+    """How the texts of a corpus or a fitted estimator became words; if it does not say, as in version 0.1.0."""
+    for name in ("preparation", "preparation_"):
+        if isinstance(known := getattr(like, name, None), Preparation):
+            return known
+    return Preparation(token_pattern=TOKEN_PATTERN)
