@@ -9,7 +9,7 @@ import pytest
 
 from topoi import LDA, Corpus, MedLDAClassifier, MedLDARegressor, ParameterError
 from topoi.chain.names import name_topics
-from topoi.report.card import ModelCard, make_card, text
+from topoi.report.card import ModelCard, inert, make_card
 from topoi.report.write import report_data
 
 X = np.random.default_rng(0).poisson(1.0, (24, 9))
@@ -88,7 +88,7 @@ def test_supervised():
     ],
 )
 def test_text(given, expected):
-    assert text(given) == expected
+    assert inert(given) == expected
 
 
 def test_strangers_words_stay_in_their_cells(tmp_path):

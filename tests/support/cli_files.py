@@ -30,7 +30,11 @@ def records(n=60):
     out = []
     for i in range(n):
         first, second = names[i % 3], names[rng.integers(3)]
-        words = [*rng.choice(SUBJECTS[first], 12), *rng.choice(SUBJECTS[second], 3), "hapax" + str(i)]
+        words = [
+            *rng.choice(SUBJECTS[first], 12),
+            *rng.choice(SUBJECTS[second], 3),
+            "hapax" + chr(97 + i // 26) + chr(97 + i % 26),
+        ]
         stars = round(sum(word in SUBJECTS["fruit"] for word in words) / 3 + rng.normal(0, 0.1), 3)
         out.append(
             {

@@ -17,7 +17,9 @@ def card_of(model: Model) -> ModelCard:
 
     about = model.about
     counts, held_out, reading = about.get("counts", {}), about.get("held_out", {}), model.reading
-    columns = [reading.get(name) for name in ("text", "label", "target", "topic_labels")]
+    texts = reading.get("text") or []
+    columns = [texts] if isinstance(texts, str) else list(texts)
+    columns += [reading.get(name) for name in ("label", "target", "topic_labels")]
     columns += reading.get("covariate") or []
     data = {
         # Not the whole path: where a file lies on somebody's disk is nobody else's business.

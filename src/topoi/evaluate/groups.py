@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.text import is_missing
 from topoi.errors import ParameterError, warn_user
 from topoi.evaluate.dates import choose_period, name_period, number_periods, parse_date, period_starts
 from topoi.readers._covariates import as_number
@@ -61,7 +62,7 @@ def as_groups(
         kind = "dates"
     values, ordered, own_name = _values(column)
     name = name if name is not None else own_name if own_name is not None else "group"
-    known = np.array([not is_missing(value) for value in values], bool)
+    known = np.array([not has_no_group(value) for value in values], bool)
     if not known.any():
         raise ParameterError("groups", f"{name!r} has no value at all; there is nothing to group by")
     if period != "auto" and kind is None:
@@ -88,21 +89,16 @@ def as_groups(
 
 def are_dates(column: Any, date_format: str | None = None) -> bool:
     """Whether most of the values that a column has can be read as dates."""
-    values = [value for value in _values(column)[0] if not is_missing(value)]
+    values = [value for value in _values(column)[0] if not has_no_group(value)]
     if date_format is None and not _may_be_dates(values):
         return False
     n_dates = sum(parse_date(value, date_format) is not None for value in values)
     return bool(values) and n_dates >= MOSTLY * len(values)
 
 
-def is_missing(value: Any) -> bool:
-    """Whether it is None, NaN, NaT, the NA of pandas, or a text of nothing but blanks."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return True
-    try:
-        return bool(value != value)  # NaN and NaT are not equal to themselves
-    except TypeError:  # NA of pandas is neither
-        return True
+def has_no_group(value: Any) -> bool:
+    """Whether it is missing, or a text of nothing but blanks."""
+    return not value.strip() if isinstance(value, str) else is_missing(value)
 
 
 def _values(column: Any) -> tuple[list[Any], list[Any] | None, str | None]:

@@ -92,7 +92,7 @@ def make_card(
     kind = type(estimator).__name__
     rows = describe_topics(estimator, N_WORDS, tasks)
     parts = [
-        f"# {text(title) if title is not None else f'Model card: {kind} with {len(rows):,} topics'}",
+        f"# {inert(title) if title is not None else f'Model card: {kind} with {len(rows):,} topics'}",
         f"Written by topoi {__version__}.",
         *([notes.strip()] if notes.strip() else []),
         "## Data",
@@ -112,7 +112,7 @@ def make_card(
     return ModelCard("\n\n".join(parts) + "\n")
 
 
-def text(value: Any) -> str:
+def inert(value: Any) -> str:
     """A stranger's text as text of Markdown, on one line: nothing in it is markup, HTML or a link."""
     one_line = harmless(" ".join(str(value).encode("utf-8", "replace").decode("utf-8").split()))
     short = one_line if len(one_line) <= LONGEST else one_line[: LONGEST - 1] + "…"
@@ -123,7 +123,7 @@ def text(value: Any) -> str:
 
 
 def _pairs(pairs: Mapping[str, Any]) -> str:
-    lines = [f"| {text(name)} | {text(_number(value))} |" for name, value in pairs.items()]
+    lines = [f"| {inert(name)} | {inert(_number(value))} |" for name, value in pairs.items()]
     return "\n".join(["| | |", "|---|---|", *lines])
 
 
@@ -188,11 +188,11 @@ def _topics(rows: list[dict[str, Any]], kind: str | None, most: int) -> str:
         heads.append("raises or lowers" if kind == "numbers" else "speaks for, against")
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for row in order[:most]:
-        cells = [text(row["name"]), f"{row['share']:.1%}"]
+        cells = [inert(row["name"]), f"{row['share']:.1%}"]
         cells += [f"{row['found_in']} of {row['n_chains']}"] if chains else []
-        cells.append(", ".join(text(word["word"]) for word in row["words"]))
+        cells.append(", ".join(inert(word["word"]) for word in row["words"]))
         if "weights" in row:
-            cells.append(", ".join(f"{text(name)} {value:+.1f}" for name, value in most_telling(row["weights"])))
+            cells.append(", ".join(f"{inert(name)} {value:+.1f}" for name, value in most_telling(row["weights"])))
         lines.append(f"| {' | '.join(cells)} |")
     if len(order) > most:
         lines.append(f"\n… and {len(order) - most:,} smaller ones.")

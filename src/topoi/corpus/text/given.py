@@ -61,7 +61,10 @@ def checked_texts(texts: Iterable[Any]) -> list[str]:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, or what pandas has for a gap."""
-    if isinstance(value, float):
-        return value != value
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    """Whether it is None, NaN, NaT, or the NA of pandas."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # NaN and NaT are not equal to themselves
+    except (TypeError, ValueError):  # the NA of pandas is neither; an array is something
+        return type(value).__name__ == "NAType"
