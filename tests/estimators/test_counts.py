@@ -141,6 +141,7 @@ def test_validation_and_command_line(train, test, tmp_path):
     ]
     (tmp_path / "posts.csv").write_text("\n".join(lines))
     options = ["--text", "text", "--target", "votes", "--topics", "6", "--sweeps", "10", "--max-df", "1.0"]
+    options += ["--token-pattern", r"\w+"]  # these words have digits
     done("fit", tmp_path / "posts.csv", *options, "--loss", LOSS, "-o", tmp_path / "model")
     out = done("predict", tmp_path / "model", tmp_path / "posts.csv", "--interval", "0.9").stdout
     assert {"prediction", "lower", "upper"} <= set(out.splitlines()[0].split(","))

@@ -74,8 +74,8 @@ def test_many_rows(tmp_path):
     column = np.random.default_rng(0).random(20_000)
     for name in TABLE_FORMATS:
         path = tmp_path / f"x.{name}"
-        write_table({"x": column, "text": ["one two"] * 20_000}, path)
-        np.testing.assert_array_equal(read_documents(path, target="x").labels, column)
+        write_table({"x": column, "text": ["apple pear"] * 20_000}, path)
+        np.testing.assert_array_equal(read_documents(path, target="x", max_df=1.0).labels, column)
 
 
 def test_equal_tables_are_equal_files(tmp_path):

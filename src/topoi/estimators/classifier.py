@@ -94,8 +94,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         their document, which takes fewer sweeps to predict well. "random": topics are drawn uniformly, as the papers
         do; this is so in any case for two classes, for models of single labels ("ovr", "ovo", ordinal), and where
         `seeds` or `topic_labels` say what topics mean. None: "labels" where topics predict alone (`refit=False` or
-        `word_features=None`), "random" where words have a say beside them: docs/experiments.md has the measurements.
-        The posterior is the same.
+        `word_features=None`) and there are no class weights, else "random": docs/experiments.md has the measurements.
+        The posterior is the same, but a chain with a very large `cost` may stay where it began.
     infer_sweeps : int, default 3
         Sweeps over a new document, at most. Few are better: see docs/supervised.md.
     infer_method : "mean_field" or "gibbs", default "mean_field"
@@ -428,9 +428,13 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
 
     @property
     def _init_by_labels(self) -> bool:
-        """Whether chains begin with topics of the labels. Beside words, topics should say what words do not."""
+        """Whether chains begin with topics of the labels.
+
+        Beside words, topics should say what words do not. And a class that weighs much would hold its documents to the
+        topics that they begin with, which new documents never use.
+        """
         if self.init is None:
-            return not self.refit or self.word_features is None
+            return self.class_weight is None and (not self.refit or self.word_features is None)
         return self.init == "labels"
 
     def decision_function(self, X: Any, covariates: Any = None, topic_labels: Any = None) -> NDArray[np.float64]:

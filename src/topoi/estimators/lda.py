@@ -126,9 +126,9 @@ class LDA(TopicEstimator):
     >>> lda.transform(X).shape
     (4, 2)
 
-    Texts, of which stop words and junk are left out (see `preparation_`):
+    Texts, of which stop words of their language and junk are left out (see `preparation_`):
 
-    >>> texts = ["bread and butter", "butter on bread", "rain and wind", "wind brings rain"]
+    >>> texts = ["bread, butter", "butter, bread!", "rain, wind", "wind, rain"]
     >>> lda = LDA(n_topics=2, n_sweeps=50, random_state=0).fit(texts)
     >>> sorted(sorted(words) for words in lda.top_words(2))
     [['bread', 'butter'], ['rain', 'wind']]
