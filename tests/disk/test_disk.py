@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from support.cli_files import call, done, write_csv
+from support.cli_files import FILES, call, done, write_csv
 from topoi import LDA, Checkpoints
 from topoi._disk import folders, inside
 from topoi._disk.blocks import file_in_place, new_file, new_mapped_array
@@ -194,7 +194,7 @@ def test_every_name_that_a_fit_makes_is_known(tmp_path, monkeypatch):
         assert not {name for name in names if not folders.CHECKPOINT_NAMES.fullmatch(name)}
         found |= names
         done("resume", folder)
-        assert {path.name for path in folder.iterdir()} == {"estimator.topoi", "topoi.json"}
+        assert {path.name for path in folder.iterdir()} == set(FILES)
         for path in folder.iterdir():
             path.unlink()
     assert len(found) > 20
@@ -206,11 +206,11 @@ def test_what_a_killed_process_left(tmp_path):
     """A file that was being written neither stays nor is in the way."""
     folder = tmp_path / "m"
     folder.mkdir()
-    for name in ("estimator.topoi", "topoi.json", "unfinished.json", new_name("estimator.topoi")[1:]):
+    for name in (*FILES, "unfinished.json", new_name("estimator.topoi")[1:]):
         (folder / new_name(name)).write_text("half")
     (folder / ".topoi.lock").write_text("")
     done("fit", write_csv(tmp_path / "posts.csv"), *OPTIONS, "-o", folder)
-    assert {path.name for path in folder.iterdir()} == {"estimator.topoi", "topoi.json"}
+    assert {path.name for path in folder.iterdir()} == set(FILES)
 
 
 # ---- Steps ---------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import threading
 import numpy as np
 import pytest
 
-from support.cli_files import call, done, process, write_csv
+from support.cli_files import FILES, call, done, process, write_csv
 from support.waiting import wait_until
 from topoi import LDA
 from topoi._disk import locks
@@ -194,7 +194,7 @@ def test_two_fits_into_one_folder(tmp_path):
     result = call("fit", posts, *OPTIONS, "--sweeps", "4", "-o", folder)
     assert "topoi resume" in result.output
     done("fit", posts, *OPTIONS, "--sweeps", "4", "-o", folder, "--force")
-    assert {path.name for path in folder.iterdir()} == {"estimator.topoi", "topoi.json"}
+    assert {path.name for path in folder.iterdir()} == set(FILES)
 
 
 @POSIX
