@@ -6,9 +6,7 @@ The tests of the page need Chromium and Playwright, as test_report_browser.py sa
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -18,7 +16,6 @@ from topoi.report import write_report
 from topoi.report.sections.groups import MOST_CELLS, MOST_GROUPS, UNIT
 from topoi.report.write import report_data
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 EVIL = "</script><b>n"
 N, K, V = 400, 6, 30
 RNG = np.random.default_rng(0)
@@ -65,17 +62,6 @@ def test_many_groups_and_topics_are_limited(model):
     both = report_data(many, X=X, by={"g": names, "section": SECTIONS})["sections"]["groups"]["columns"]
     assert sum(len(one["topics"]) * len(one["groups"]) for one in both) <= MOST_CELLS
     assert len(both[1]["topics"]) == 1000
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium: apt-get install chromium, or set CHROMIUM")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--headless"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(params=[1280, 390])

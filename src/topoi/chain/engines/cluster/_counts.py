@@ -6,7 +6,7 @@ has several entries. They take O(tokens) to make and to add, whatever V·K; sums
 does not matter. They are most of what a sweep writes, hence their five bytes.
 
 Where the table of all pairs is not much larger than the group, tokens are counted into a table of bytes, in the
-order in which they lie in memory; otherwise word by word, which jumps about in the topics and takes twice as long.
+order in which they lie in memory; otherwise word by word, which jumps about in the topics.
 """
 
 from __future__ import annotations
