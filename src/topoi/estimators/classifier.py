@@ -94,8 +94,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         their document, which takes fewer sweeps to predict well. "random": topics are drawn uniformly, as the papers
         do; this is so in any case for two classes, for models of single labels ("ovr", "ovo", ordinal), and where
         `seeds` or `topic_labels` say what topics mean. None: "labels" where topics predict alone (`refit=False` or
-        `word_features=None`) and there are no class weights, else "random": docs/experiments.md has the measurements.
-        The posterior is the same, but a chain with a very large `cost` may stay where it began.
+        `word_features=None`) and no class weighs more or less than 1, else "random": docs/experiments.md has the
+        measurements. The posterior is the same, but a chain with a very large `cost` may stay where it began.
     infer_sweeps : int, default 3
         Sweeps over a new document, at most. Few are better: see docs/supervised.md.
     infer_method : "mean_field" or "gibbs", default "mean_field"
@@ -266,7 +266,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
                 targets = np.full((corpus.n_documents, found.shape[1]), np.nan, found.dtype)
                 targets[~mask] = found
             weight = np.ones_like(targets)
-            weight[~mask] = labels.weights(known, self.class_weight)[:, None]
+            of_classes = labels.weights(known, self.class_weight)
+            weight[~mask] = of_classes[:, None]
             if self.positive_weight is not None and not isinstance(strategy, OneVsOne):
                 weight *= balance(targets, self.positive_weight)
             asked = weight
@@ -275,7 +276,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
             checkpoints = as_checkpoints(checkpoint)
             beside, columns = self._learn_covariates(covariates, corpus.n_documents)
             whole = self._problem(corpus, self._new_seed(checkpoints), targets, weight, loss(), columns, of_topics)
-            whole = replace(whole, init_by_targets=self._init_by_labels)
+            whole = replace(whole, init_by_targets=self._init_by_labels(of_classes))
 
             def share_out(problem: SupervisedProblem) -> list[SupervisedProblem]:
                 return [own.adapted(self.get_params(deep=False)) for own in strategy.share_out(problem)]
@@ -426,15 +427,14 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         if self.init not in ("labels", "random", None):
             raise ParameterError("init", f'must be "labels", "random" or None, not {self.init!r}')
 
-    @property
-    def _init_by_labels(self) -> bool:
-        """Whether chains begin with topics of the labels.
+    def _init_by_labels(self, of_classes: NDArray[np.float64]) -> bool:
+        """Whether chains begin with topics of the labels, given the weight that each document has by its class.
 
         Beside words, topics should say what words do not. And a class that weighs much would hold its documents to the
         topics that they begin with, which new documents never use.
         """
         if self.init is None:
-            return self.class_weight is None and (not self.refit or self.word_features is None)
+            return bool((of_classes == 1).all()) and (not self.refit or self.word_features is None)
         return self.init == "labels"
 
     def decision_function(self, X: Any, covariates: Any = None, topic_labels: Any = None) -> NDArray[np.float64]:
