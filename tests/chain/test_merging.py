@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from topoi._machine.pool import Pool
-from topoi.chain.counts.elsewhere import STEP, word_rows
+from topoi.chain.counts.elsewhere import ANY, NOTHING, STEP, word_rows
 from topoi.chain.diagnostics import log_joint
 from topoi.chain.engines.local import Local
 from topoi.chain.merging import find_joins, match, of_documents, of_words
@@ -58,6 +58,24 @@ def test_different_topics_stay():
     engine = Local(state, Pool(1))
     engine.join(np.array([0, 0, 1, 1, 2, 2]))
     assert find_joins(engine) is None
+
+
+def test_topics_that_share_words_stay_apart():
+    """Half of the words of each are the other's: joined they would be likelier than where the tokens happen to be, but
+    not than all the places together that these could have."""
+    rng = np.random.default_rng(3)
+    theta = rng.dirichlet([0.5, 0.5], 60)
+    documents = np.repeat(np.arange(60), 40)
+    true = (rng.random(2400) > theta[documents, 0]).astype(np.uint16)
+    words = 8 * true + rng.integers(0, 16, 2400)
+    order = np.lexsort((words, documents))
+    corpus = Corpus(words[order].astype(np.int32), np.arange(0, 2401, 40), 24)
+    priors = Priors(HDP.begin(2, 100, 1, 9), FixedBeta(0.1))
+    engine = Local(State(corpus, priors, true[order], 0, 1, np.zeros((0, 0), np.float32)), Pool(1))
+    before = engine.log_joint()
+    assert find_joins(engine) is None
+    engine.join(np.array([0, 0]))
+    assert engine.log_joint() > before
 
 
 def test_empty_topics_beyond_the_reserve_go():
@@ -112,34 +130,41 @@ def with_leftovers(share=0.05, own=False):
     return State(corpus, priors, z[order].astype(np.uint16), 0, 1, np.zeros((0, 0), np.float32))
 
 
-def naive_best(state, counts, closed):
-    """Σ log max (n_dj + α_j) φ_wj, token by token."""
-    phi = (counts + state.beta) / (counts.sum(0) + len(counts) * state.beta)
-    found = np.zeros(state.n_topics)
+def naive_elsewhere(state, counts, rival):
+    """Σ log max (n_dj + α_j) φ_wj and Σ −log q, token by token."""
+    n_k, n_words = counts.sum(0), len(counts)
+    phi = (counts + state.beta) / (n_k + n_words * state.beta)
+    found = np.zeros((2, state.n_topics))
     ptr = state.corpus.doc_ptr
     for d in range(state.corpus.n_documents):
         z = state.z[ptr[d] : ptr[d + 1]]
         n_d = np.bincount(z, minlength=state.n_topics)
         for w, k in zip(state.corpus.words[ptr[d] : ptr[d + 1]], z, strict=True):
-            if not closed[k]:
+            if rival[k] == NOTHING:
                 continue
             places = (n_d + state.alpha) * phi[w]
-            has = ~closed & (counts[w] > 0)
-            places[~(has if has.any() else ~closed)] = 0
-            found[k] += np.log(places.max())
+            if rival[k] == ANY:
+                has = (rival == NOTHING) & (counts[w] > 0)
+                best = places[has if has.any() else rival == NOTHING].max()
+            else:
+                best = places[rival[k]]
+            own = (n_d[k] - 1 + state.alpha[k]) * (counts[w, k] - 1 + state.beta)
+            own /= n_k[k] - 1 + n_words * state.beta
+            found[:, k] += np.log(best), -np.log(own / (own + best))
     return found
 
 
+@pytest.mark.parametrize("rival", [[NOTHING, NOTHING, NOTHING, ANY], [1, 0, 3, 2], [3, NOTHING, ANY, 0]])
 @pytest.mark.parametrize("own", [False, True])
-def test_the_best_places_elsewhere(own):
+def test_how_tokens_would_do_elsewhere(own, rival):
     """Against plain Python; also of a word that open topics do not have."""
     state = with_leftovers(own=own)
-    engine = Local(state, Pool(2))
-    closed = np.array([False, False, False, True])
+    engine, rival = Local(state, Pool(2)), np.array(rival)
     counts = engine.counts()
-    found = engine.best_elsewhere(word_rows(counts, state.beta), closed) * STEP
-    np.testing.assert_allclose(found, naive_best(state, counts.toarray(), closed), atol=0.01)
-    assert (found[:3] == 0).all()
+    found = engine.elsewhere(word_rows(counts, state.beta), rival) * STEP
+    np.testing.assert_allclose(found, naive_elsewhere(state, counts.toarray(), rival), atol=0.01)
+    assert (found[:, rival == NOTHING] == 0).all()
+    assert (found[1, rival != NOTHING] > 0).all()
 
 
 def test_a_leftover_is_given_up():

@@ -2,14 +2,20 @@
 
 A chain that finds the number of topics begins with more than enough. Several of them then share what is one topic, and
 Gibbs sampling, which moves one token at a time, takes very long to empty all but one. So pairs of topics with similar
-words are tried, each topic in one pair at most, and joined where that raises
+words are tried, each topic in one pair at most. Two are joined where
 
-    log p(words, topics | α, β),    α of the new topic being the sum of theirs
+    log p(words, topics | α, β),    α of the new topic being the sum of theirs,
+
+rises by more than the surprise −Σ log q of their tokens. Here q is the probability that Gibbs sampling, if it had only
+these two topics to choose from, would put a token where it is. Tokens of one topic can be where they are in one way
+only, tokens of two in about exp(−Σ log q) ways that are as good, and the sum over all of these is what one topic has to
+be compared with. (The acceptance of a split–merge step has the same term: the proposal that would divide the topic.)
+Without it topics that predict words well are joined.
 
 What then remains besides true topics are small ones that hold a few tokens of everything, and are like no other topic.
-One of those is given up where its tokens, each at the best of its places in larger topics, would make that log
-probability higher. They go to the topic under which their words are most probable, and the next sweep moves each to
-where it belongs.
+One of those is given up where its tokens, each at the best of its places in larger topics, would make the log
+probability higher, again by more than their surprise. They go to the topic under which their words are most probable,
+and the next sweep moves each to where it belongs.
 
 These are steps uphill, not those of a Markov chain: they belong to the burn-in.
 """
@@ -23,7 +29,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
-from topoi.chain.counts.elsewhere import STEP, WordRows, word_rows
+from topoi.chain.counts.elsewhere import ANY, NOTHING, STEP, WordRows, word_rows
 from topoi.chain.counts.spectra import Spectrum
 from topoi.chain.model import join_columns
 from topoi.chain.state import State
@@ -45,8 +51,8 @@ class Holder(Protocol):
     def spectrum(self, number: NDArray[np.int64]) -> Spectrum:
         """How often each count n_dk occurs if topic k were part of topic number[k]."""
 
-    def best_elsewhere(self, of: WordRows, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Σ log of the best place in an open topic over the tokens of each closed one, in steps of `STEP`."""
+    def elsewhere(self, of: WordRows, rival: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Σ log weight of the rival, and Σ surprise, over the tokens of each topic (2, K), in steps of `STEP`."""
 
 
 def find_joins(engine: Holder) -> NDArray[np.int64] | None:
@@ -86,9 +92,13 @@ def join_alike(
     if not len(a):
         return number
     number[b] = a
+    rival = np.full(n, NOTHING)
+    rival[a], rival[b] = b, a
+    surprise = engine.elsewhere(word_rows(counts, beta), rival)[1] * STEP
     joint_alpha = np.bincount(number, alpha, n).astype(np.float64)
     joint = of_documents(engine.spectrum(number), joint_alpha) + of_words(join_columns(counts, number, n), beta)
-    worse = b[joint[a] <= alone[a] + alone[b]]
+    apart = alone + surprise
+    worse = b[joint[a] <= apart[a] + apart[b]]
     number[worse] = worse
     return number
 
@@ -110,7 +120,8 @@ def give_up(
     if not closed.any():
         return number
     of = word_rows(counts, engine.state.beta)
-    gone = closed & (engine.best_elsewhere(of, closed) * STEP > alone)
+    best, surprise = engine.elsewhere(of, np.where(closed, ANY, NOTHING)) * STEP
+    gone = closed & (best > alone + surprise)
     number, columns = number.copy(), counts.tocsc()
     open_ = np.flatnonzero(~closed & (n_k > 0))
     for k in np.flatnonzero(gone):

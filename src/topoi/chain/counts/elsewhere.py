@@ -1,4 +1,4 @@
-"""How well tokens would do in other topics: what the search for the number of topics asks before it gives one up."""
+"""How well tokens would do in other topics: what the search for the number of topics asks before it joins some."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi._machine.arrays import Flags, Float, Floats, Int, Ints
+from topoi._machine.arrays import Float, Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi.chain.state import State
@@ -35,49 +35,62 @@ def word_rows(counts: sparse.csr_array, beta: float) -> WordRows:
     return WordRows(start, topic, counts.data.astype(np.int64), float(beta), 1 / (n_k + counts.shape[0] * beta))
 
 
-@kernel
-def add_best(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, of: WordRows, alpha: Floats, closed: Flags, found: Ints
-) -> None:
-    """Add the log of the best (n_dj + α_j) φ_wj among open topics j for each token of a closed topic k to found[k].
+#: What a topic may lose its tokens to, if not to one topic: to nothing, or to any topic that loses none.
+NOTHING, ANY = -1, -2
 
-    Topics that the word does not have elsewhere are looked at only where it has none: the best may be a little better.
+
+@kernel
+def add_elsewhere(
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, of: WordRows, alpha: Floats, rival: Ints, found: Ints
+) -> None:
+    """Add to found[:, k], for each token of a topic k with a rival, the log of the rival's weight and the surprise.
+
+    The weight of topic j is (n_dj + α_j) φ_wj. With `ANY` it is that of the best topic without a rival; topics that the
+    word does not have are looked at only where it has no other: the best may be a little better. The surprise is
+    −log q, where q is the probability that the token, taken out, returns to k rather than to the rival.
     """
     least = 0.0
     for k in range(alpha.shape[0]):
-        if not closed[k]:
+        if rival[k] == NOTHING:
             least = max(least, alpha[k] * of.beta * of.inverse[k])
     n_d = np.zeros(alpha.shape[0])
     for d in range(first, last):
         for i in range(doc_ptr[d], doc_ptr[d + 1]):
             n_d[z[i]] += 1.0
         for i in range(doc_ptr[d], doc_ptr[d + 1]):
-            if not closed[z[i]]:
+            own, other = z[i], rival[z[i]]
+            if other == NOTHING:
                 continue
-            best = 0.0
+            best, times = 0.0, 0
             for p in range(of.start[words[i]], of.start[words[i] + 1]):
                 k = of.topic[p]
-                if not closed[k]:
+                if k == own:
+                    times = of.times[p]
+                elif k == other or (other == ANY and rival[k] == NOTHING):
                     best = max(best, (n_d[k] + alpha[k]) * (of.times[p] + of.beta) * of.inverse[k])
-            if best == 0.0:
+            if best == 0.0 and other != ANY:
+                best = (n_d[other] + alpha[other]) * of.beta * of.inverse[other]
+            elif best == 0.0:
                 best = least
                 for j in range(doc_ptr[d], doc_ptr[d + 1]):
                     k = z[j]
-                    if not closed[k]:
+                    if rival[k] == NOTHING:
                         best = max(best, (n_d[k] + alpha[k]) * of.beta * of.inverse[k])
-            found[z[i]] += round(math.log(best) / STEP)
+            back = (n_d[own] - 1 + alpha[own]) * (times - 1 + of.beta) / (1 / of.inverse[own] - 1)
+            found[0, own] += round(math.log(best) / STEP)
+            found[1, own] += round(math.log1p(best / back) / STEP)
         for i in range(doc_ptr[d], doc_ptr[d + 1]):
             n_d[z[i]] = 0.0
 
 
-def best_elsewhere(state: State, of: WordRows, closed: NDArray[np.bool_], pool: Pool) -> NDArray[np.int64]:
-    """Σ log of the best place in an open topic over the tokens of each closed one, in steps of `STEP`."""
+def elsewhere(state: State, of: WordRows, rival: NDArray[np.int64], pool: Pool) -> NDArray[np.int64]:
+    """Σ log weight of the rival, and Σ surprise, over the tokens of each topic (2, K), in steps of `STEP`."""
     corpus, ptr = state.corpus, state.corpus.block_ptr
 
     def work(block: int) -> NDArray[np.int64]:
-        found = np.zeros(state.n_topics, np.int64)
+        found = np.zeros((2, state.n_topics), np.int64)
         first, last = int(ptr[block]), int(ptr[block + 1])
-        add_best(corpus.words, corpus.doc_ptr, first, last, state.z, of, state.alpha, closed, found)
+        add_elsewhere(corpus.words, corpus.doc_ptr, first, last, state.z, of, state.alpha, rival, found)
         return found
 
     found: NDArray[np.int64] = np.sum(pool.map(work, range(len(ptr) - 1)), axis=0, dtype=np.int64)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from topoi._machine.pool import Pool
 from topoi.chain.checkpoint import Journal
-from topoi.chain.counts.elsewhere import WordRows, best_elsewhere
+from topoi.chain.counts.elsewhere import WordRows, elsewhere
 from topoi.chain.counts.spectra import Spectrum, joined_spectrum, word_spectrum
 from topoi.chain.counts.theta import add_shares, average_shares
 from topoi.chain.diagnostics import log_joint
@@ -45,8 +45,8 @@ class Engine(Protocol):
     def spectrum(self, number: NDArray[np.int64]) -> Spectrum:
         """How often each count n_dk > 0 occurs, topic by topic, if topic k were part of topic number[k]."""
 
-    def best_elsewhere(self, of: WordRows, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """What the tokens of closed topics could have in open ones: see `topoi.chain.counts.elsewhere`."""
+    def elsewhere(self, of: WordRows, rival: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How the tokens of topics would do in their rivals (2, K): see `topoi.chain.counts.elsewhere`."""
 
     def join(self, number: NDArray[np.int64]) -> None:
         """Make topic k part of topic number[k]."""
@@ -110,9 +110,9 @@ class Local:
         """How often each count n_dk > 0 occurs if topic k were part of topic number[k]."""
         return joined_spectrum(self.state, number, self.pool)
 
-    def best_elsewhere(self, of: WordRows, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """What the tokens of closed topics could have in open ones."""
-        return best_elsewhere(self.state, of, closed, self.pool)
+    def elsewhere(self, of: WordRows, rival: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How the tokens of topics would do in their rivals."""
+        return elsewhere(self.state, of, rival, self.pool)
 
     def join(self, number: NDArray[np.int64]) -> None:
         """Make topic k part of topic number[k]."""

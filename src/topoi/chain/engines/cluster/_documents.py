@@ -16,7 +16,7 @@ from topoi._disk.store import ModelError
 from topoi._machine.pool import Pool
 from topoi._machine.simd import LANES
 from topoi.chain.counts.elsewhere import WordRows
-from topoi.chain.counts.elsewhere import best_elsewhere as best_elsewhere_of
+from topoi.chain.counts.elsewhere import elsewhere as elsewhere_of
 from topoi.chain.counts.shares import Design
 from topoi.chain.counts.spectra import Spectrum, joined_spectrum
 from topoi.chain.counts.theta import add_shares
@@ -125,9 +125,9 @@ def spectrum(job: Job, sweep: int, number: NDArray[np.int64], group: int) -> Spe
     return joined_spectrum(group_state(job, Layout.read(job), group, sweep), number, ONE)
 
 
-def best_elsewhere(job: Job, sweep: int, of: WordRows, closed: NDArray[np.bool_], group: int) -> NDArray[np.int64]:
-    """What the tokens of closed topics in a group could have in open ones."""
-    return best_elsewhere_of(group_state(job, Layout.read(job), group, sweep), of, closed, ONE)
+def elsewhere(job: Job, sweep: int, of: WordRows, rival: NDArray[np.int64], group: int) -> NDArray[np.int64]:
+    """How the tokens of topics in a group would do in their rivals."""
+    return elsewhere_of(group_state(job, Layout.read(job), group, sweep), of, rival, ONE)
 
 
 def share(job: Job, before: int | None, sweep: int, group: int) -> None:

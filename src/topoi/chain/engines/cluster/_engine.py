@@ -308,9 +308,9 @@ class Cluster:
         return merge(self._groups(_documents.spectrum, self.state.sweep, number))
 
     @with_files
-    def best_elsewhere(self, of: WordRows, closed: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """What the tokens of closed topics could have in open ones."""
-        parts = self._groups(_documents.best_elsewhere, self.state.sweep, of, closed)
+    def elsewhere(self, of: WordRows, rival: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How the tokens of topics would do in their rivals."""
+        parts = self._groups(_documents.elsewhere, self.state.sweep, of, rival)
         return np.asarray(np.sum(parts, axis=0), np.int64)
 
     @with_files
