@@ -19,7 +19,7 @@ NAME = "med_curve"
 OURS, PEER, RATE = "topoi MedLDAClassifier", "tomotopy SLDAModel", "tomotopy LDAModel, tokens/s"
 GOAL = 0.79
 REFERENCE_RATE = 8.8e6  # tomotopy's LDA on the core that the goal of 8 seconds was set on
-OUR_SWEEPS = (3, 4, 5, 8, 10, 15, 20, 30, 50)
+OUR_SWEEPS = (1, 2, 3, 4, 5, 8, 10, 15, 20, 30, 50)
 PEER_SWEEPS = (10, 30, 60, 100)
 RATE_SWEEPS = 5
 

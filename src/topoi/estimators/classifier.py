@@ -265,14 +265,17 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
                 found = targets
                 targets = np.full((corpus.n_documents, found.shape[1]), np.nan, found.dtype)
                 targets[~mask] = found
-            weight = np.ones_like(targets)
             of_classes = labels.weights(known, self.class_weight)
-            weight[~mask] = of_classes[:, None]
+            of_documents = np.ones((len(targets), 1), targets.dtype)
+            of_documents[~mask, 0] = of_classes
+            asked = np.broadcast_to(of_documents, targets.shape)  # with many labels an array of its own would be large
             if self.positive_weight is not None and not isinstance(strategy, OneVsOne):
-                weight *= balance(targets, self.positive_weight)
-            asked = weight
+                asked = asked * balance(targets, self.positive_weight)
             if strategy.balances and self.positive_weight is None and not loss.probabilistic:
-                weight = weight * balance(targets, None)
+                weight = balance(targets, None).astype(targets.dtype, copy=False)
+                weight *= asked
+            else:
+                weight = np.array(asked)
             checkpoints = as_checkpoints(checkpoint)
             beside, columns = self._learn_covariates(covariates, corpus.n_documents)
             whole = self._problem(corpus, self._new_seed(checkpoints), targets, weight, loss(), columns, of_topics)
