@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
@@ -70,6 +71,7 @@ def versions() -> dict[str, str]:
     return found
 
 
+@cache
 def source_hash() -> str:
     """Hash of all that topoi says: a changed default changes a measurement as a changed kernel does.
 
