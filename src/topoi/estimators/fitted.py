@@ -121,9 +121,14 @@ class Predictor(Fitted, Protocol):
         """y as what predictions are compared with; an error if it cannot be."""
 
 
+def is_ours(estimator: Any) -> bool:
+    """Whether an object is an estimator of topoi, fitted or not."""
+    return hasattr(type(estimator), "topic_models_")
+
+
 def check_fitted(estimator: Any) -> Fitted:
     """The estimator, if it is one of topoi and fitted; else an error."""
-    if not hasattr(type(estimator), "topic_models_"):
+    if not is_ours(estimator):
         raise ParameterError(
             "estimator", f"must be a fitted LDA, MedLDAClassifier or MedLDARegressor, not {type(estimator).__name__}"
         )

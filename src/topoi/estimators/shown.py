@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -106,14 +107,45 @@ class ShowsItself:
 
         return make_card(self, title=title, data=data, scores=scores, notes=notes, file=file)
 
-    def _models_with(self, vocabulary: Sequence[str] | None) -> list[TopicModel]:
-        """The topic models, with other names of the words if there are some."""
+    def with_vocabulary(self, vocabulary: Sequence[str]) -> Self:
+        """A copy whose words have these names, one for each column of X; all else is shared with this estimator.
+
+        For a model that was fitted on counts without names: its topics are then shown by words in tables, pictures and
+        the report.
+
+        Examples
+        --------
+        >>> from topoi import LDA
+        >>> lda = LDA(n_topics=2, n_sweeps=50, random_state=0).fit([[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 3, 2]])
+        >>> lda.with_vocabulary(["cat", "dog", "bus", "car"]).vocabulary_.tolist()
+        ['cat', 'dog', 'bus', 'car']
+        """
         check_is_fitted(self)
-        models: list[TopicModel] = self.topic_models_  # type: ignore[attr-defined]
-        if vocabulary is None:
-            return models
         known: int = self.n_features_in_  # type: ignore[attr-defined]
         if len(vocabulary) != known:
             raise ParameterError("vocabulary", f"has {len(vocabulary)} words, but the model {known}")
         names = np.asarray(vocabulary, dtype=object)
-        return [TopicModel(**{**vars(model), "vocabulary": names}) for model in models]
+        renamed: dict[int, TopicModel] = {}  # a model that is in several places stays one object
+
+        def rename(model: TopicModel) -> TopicModel:
+            return renamed.setdefault(id(model), replace(model, vocabulary=names))
+
+        fitted = vars(self)
+        new = type(self)(**self.get_params(deep=False))  # type: ignore[attr-defined]
+        vars(new).update(fitted)
+        if "model_" in fitted:
+            vars(new)["model_"] = rename(fitted["model_"])
+        if "chains_" in fitted:
+            vars(new)["chains_"] = [rename(model) for model in fitted["chains_"]]
+        if "_chains" in fitted:  # with the weights of a supervised model
+            vars(new)["_chains"] = [replace(chain, model=rename(chain.model)) for chain in fitted["_chains"]]
+        if "_several" in fitted:  # a model for each class or pair of classes
+            vars(new)["_several"] = [one.with_vocabulary(vocabulary) for one in fitted["_several"]]
+        return new
+
+    def _models_with(self, vocabulary: Sequence[str] | None) -> list[TopicModel]:
+        """The topic models, with other names of the words if there are some."""
+        check_is_fitted(self)
+        named: Any = self if vocabulary is None else self.with_vocabulary(vocabulary)
+        models: list[TopicModel] = named.topic_models_
+        return models

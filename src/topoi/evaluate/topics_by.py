@@ -25,6 +25,7 @@ from topoi.chain.names import topic_labels
 from topoi.errors import ParameterError, warn_user
 from topoi.estimators.fitted import check_fitted
 from topoi.estimators.marginal import check_level
+from topoi.estimators.pipelines import open_pipeline
 from topoi.evaluate.document_shares import pieces
 from topoi.evaluate.groups import Groups, as_groups
 from topoi.evaluate.share_table import TopicsBy
@@ -47,13 +48,13 @@ def topics_by(
 
     Parameters
     ----------
-    model : fitted estimator
-        Any of topoi's.
+    model : fitted estimator or Pipeline
+        Any of topoi's, or a Pipeline of scikit-learn that ends with one.
     groups : sequence, array or Series
         A value for each document: dates (datetime64, `datetime`, or texts as 2024-03-05), numbers, texts or booleans.
         Dates are cut into periods. Numbers of more than 100 different values are cut into 10 groups of about equally
         many documents.
-    documents : Corpus, counts or None
+    documents : Corpus, counts, texts or None
         What `transform` takes; None: the documents of the fit, in their order.
     level : float, default 0.9
         Probability that an interval has.
@@ -84,6 +85,7 @@ def topics_by(
     Documents without a known word are left out. Intervals take the topics of the model, that is their words, for
     given.
     """
+    model, documents = open_pipeline(model, documents)
     estimator = check_fitted(model)
     check_level(level)
     if weight not in WEIGHTS:

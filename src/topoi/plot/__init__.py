@@ -1,8 +1,9 @@
 """Pictures of fitted estimators, with matplotlib (``pip install matplotlib``).
 
-Every function takes a fitted estimator and an optional `ax` to draw on, and returns the Axes. Without `ax` a new figure
-of a fitting size is made, apart from pyplot's own: ``ax.figure.savefig("topics.png")`` writes it, and a notebook shows
-``ax.figure``. Nothing is ever shown by itself.
+Every function takes a fitted estimator, or a fitted `Pipeline` of scikit-learn that ends with one, and an optional `ax`
+to draw on, and returns the Axes. Without `ax` a new figure of a fitting size is made, apart from pyplot's own:
+``ax.figure.savefig("topics.png")`` writes it, and a notebook shows ``ax.figure``. Nothing is ever shown by itself.
+Documents that are given with a Pipeline pass through the steps before the last, which also name the words.
 
 Colours are those of Okabe and Ito, and maps that people who see few colours can read.
 """

@@ -10,6 +10,7 @@ import numpy as np
 from topoi.errors import ParameterError
 from topoi.estimators.fitted import check_fitted
 from topoi.estimators.marginal import TopicEffect
+from topoi.estimators.pipelines import open_pipeline
 from topoi.evaluate.topics import top_columns
 from topoi.plot._figure import COLOURS, GREY, SMALL, bare, check_axes, name_width, new_axes, short, style
 
@@ -28,7 +29,7 @@ def effects(
 
     Parameters
     ----------
-    estimator : fitted estimator
+    estimator : fitted estimator or Pipeline
         With covariates of prevalence, unless `rows` are given.
     covariate : str or None
         Its name; None is the first.
@@ -41,6 +42,7 @@ def effects(
     rows : sequence of TopicEffect or None
         Effects to show in place of the estimator's own, as `topoi.evaluate.topic_effects` gives them.
     """
+    estimator, _ = open_pipeline(estimator)
     check_fitted(estimator)
     found = list(estimator.topic_effects(level, GRID) if rows is None else rows)
     names = list(dict.fromkeys(row.covariate for row in found))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from topoi.chain.model import check_whole
 from topoi.errors import ParameterError
 from topoi.estimators.fitted import check_fitted
+from topoi.estimators.pipelines import open_pipeline
 from topoi.plot._figure import PALE, SMALL, check_axes, name_width, new_axes, new_figure, short, style
 
 MOST_DOCUMENTS = 3000
@@ -43,6 +44,7 @@ def embedding(
     perplexity : float
         Of t-SNE: about how many neighbours count; a third of the documents at most.
     """
+    estimator, X = open_pipeline(estimator, X)
     theta = _shares(estimator, X)
     labels = _labels(y, len(theta))
     rows = _spaced(_with_words(estimator, X, len(theta)), n_documents)
@@ -66,9 +68,9 @@ def compare_embeddings(
     """
     figure = new_figure(9.6 + 0.35 + name_width(_legend_names(_labels(y, None))), 4.8)
     left, right = figure.subplots(1, 2)
-    titles = titles or (type(supervised).__name__, type(unsupervised).__name__)
+    kinds = [type(open_pipeline(fitted).estimator).__name__ for fitted in (supervised, unsupervised)]
     common: dict[str, Any] = {"n_documents": n_documents, "perplexity": perplexity, "seed": seed}
-    for ax, fitted, title in zip((left, right), (supervised, unsupervised), titles, strict=True):
+    for ax, fitted, title in zip((left, right), (supervised, unsupervised), titles or kinds, strict=True):
         embedding(fitted, X, y, **common, legend=ax is right, ax=ax)
         ax.set_title(title, fontsize=SMALL + 2)
     return np.array([left, right], dtype=object)

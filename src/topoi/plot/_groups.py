@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ParameterError
+from topoi.estimators.pipelines import open_pipeline
 from topoi.evaluate.share_table import TopicsBy
 from topoi.evaluate.topics_by import topics_by
 from topoi.plot._figure import (
@@ -46,7 +47,7 @@ def over_time(
 
     Parameters
     ----------
-    estimator : fitted estimator
+    estimator : fitted estimator or Pipeline
         The model.
     groups : TopicsBy or column
         What `topoi.topics_by` gave, or a column of dates or numbers as it takes.
@@ -65,6 +66,7 @@ def over_time(
     **options
         Others of `topics_by`, as ``period="month"``.
     """
+    estimator, documents = open_pipeline(estimator, documents)
     found = _table(estimator, groups, documents, options)
     if found.kind == "categories":
         raise ParameterError("groups", f"{found.by!r} has categories, which have no order in time; see plot.by_group")
@@ -110,6 +112,7 @@ def by_group(
     **options
         Others of `topics_by`.
     """
+    estimator, documents = open_pipeline(estimator, documents)
     found = _table(estimator, groups, documents, options)
     chosen = _chosen(found, topics, n_topics, order)
     names = [short(name, 40) for name in name_topics(estimator, chosen, n_words)]

@@ -9,6 +9,7 @@ import numpy as np
 from topoi.chain.model import check_whole
 from topoi.errors import ParameterError
 from topoi.estimators.fitted import check_fitted
+from topoi.estimators.pipelines import open_pipeline
 from topoi.evaluate.classification import ClassificationScores, calibration_error, reliability
 from topoi.evaluate.measures import score_predictions
 from topoi.evaluate.regression import RegressionScores
@@ -26,6 +27,7 @@ def calibration(
     bins; the area of a dot is proportional to the predictions in its bin. A regressor: targets over predictions, with
     the intervals of `level`; those that miss are orange. Of several outputs the one numbered `output` is shown.
     """
+    estimator, X = open_pipeline(estimator, X)
     kind = check_fitted(estimator).target_.kind
     if kind == "numbers":
         return _intervals(estimator, X, y, level, output, ax)
@@ -93,6 +95,7 @@ def confusion(estimator: Any, X: Any, y: Any, *, label_names: Any = None, ax: An
 
     Colours are shares of a row, so that rare labels are seen; the numbers, up to 20 labels, are documents.
     """
+    estimator, X = open_pipeline(estimator, X)
     if check_fitted(estimator).target_.kind not in ("one", "several"):
         raise ParameterError("estimator", f"must be a MedLDAClassifier, not {type(estimator).__name__}")
     scores = score_predictions(estimator, X, y)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from topoi.chain.factors.base import probabilities
 from topoi.chain.names import topic_labels
 from topoi.errors import ParameterError
+from topoi.estimators.pipelines import open_pipeline
 from topoi.evaluate.topics import models_of, top_columns, topic_shares
 from topoi.plot._figure import COLOURS, GREY, SMALL, PlotError, check_axes, grid_shape, name_width, new_figure, short
 
@@ -37,6 +38,7 @@ def topics(
 
     All panels have one scale, so that a flat topic looks flat.
     """
+    estimator, _ = open_pipeline(estimator)
     tops, shares = top_columns(estimator, n_words), topic_shares(estimator)
     hidden = set(getattr(estimator, "hidden_topics_", getattr(estimator, "hidden", [])))
     every = [k for k in range(len(tops)) if k not in hidden]

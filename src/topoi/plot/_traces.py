@@ -8,6 +8,7 @@ import numpy as np
 
 from topoi.errors import ParameterError
 from topoi.estimators.fitted import check_fitted
+from topoi.estimators.pipelines import open_pipeline
 from topoi.estimators.watch import NAMES
 from topoi.plot._figure import COLOURS, GREY, PALE, SMALL, bare, check_axes, new_axes
 
@@ -18,6 +19,7 @@ def traces(estimator: Any, *, held_out: bool = False, ax: Any = None) -> Any:
     With `held_out` the score of the documents that `fit` was given as `validation`. The scale is that of the sweeps
     after the first quarter, which would flatten all that follows.
     """
+    estimator, _ = open_pipeline(estimator)
     models = _held_out(estimator) if held_out else [one.traces_ for one in check_fitted(estimator).estimators_]
     every = np.concatenate([trace for chains in models for trace in chains])
     if not len(every):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from topoi.chain.names import topic_labels
 from topoi.errors import ParameterError
 from topoi.estimators.fitted import check_fitted
+from topoi.estimators.pipelines import open_pipeline
 from topoi.evaluate.topics import models_of, top_columns
 from topoi.plot._figure import GREY, SMALL, WIDEST, check_axes, name_width, new_axes, short
 
@@ -33,6 +34,7 @@ def weights(estimator: Any, *, n_words: int = 3, sort: bool = True, label_names:
     label_names : list of str or None
         Names of the rows, in the order of `classes_`, for an indicator matrix or a regressor's outputs.
     """
+    estimator, _ = open_pipeline(estimator)
     if check_fitted(estimator).target_.kind is None:
         raise ParameterError("estimator", f"{type(estimator).__name__} has no weights; it must be a MedLDA estimator")
     mean, spread = estimator.topic_weights_, estimator.topic_weights_std_

@@ -14,9 +14,11 @@ from scipy import sparse
 from topoi.chain.model import TopicModel, check_whole
 from topoi.corpus import Corpus
 from topoi.corpus.target import Target
+from topoi.corpus.text import as_texts, is_missing
 from topoi.errors import ParameterError
 from topoi.estimators.edits import topics_fingerprint
 from topoi.estimators.fitted import check_fitted
+from topoi.estimators.pipelines import open_pipeline
 from topoi.report.distances import js_divergence
 from topoi.report.predictions import Predictions, predictions
 from topoi.report.relevance import shown_topics
@@ -27,7 +29,8 @@ from topoi.report.words import WordTable
 class Subject:
     """A fitted estimator and the documents that it is shown with; every section takes what it needs from here.
 
-    The fields are those parameters of `write_report` that are not of the file.
+    The fields are those parameters of `write_report` that are not of the file. Of a Pipeline, the estimator becomes its
+    last step, and X what the steps before make of it.
     """
 
     estimator: Any
@@ -45,6 +48,9 @@ class Subject:
 
     def __post_init__(self) -> None:
         """Check what was given."""
+        if self.texts is None and (given_texts := as_texts(self.X)) is not None:
+            self.texts = ["" if is_missing(text) else text for text in given_texts]
+        self.estimator, self.X = open_pipeline(self.estimator, self.X)
         check_fitted(self.estimator)
         check_whole("max_documents", self.max_documents, 0)
         if self.X is None:
@@ -71,9 +77,10 @@ class Subject:
     @cached_property
     def corpus(self) -> Corpus | None:
         """The documents given."""
-        if self.X is None or isinstance(self.X, Corpus):
-            return self.X
-        return Corpus.from_counts(self.X, allow_empty=True)
+        if self.X is None:
+            return None
+        corpus: Corpus = self.estimator.as_corpus(self.X)
+        return corpus
 
     @cached_property
     def target(self) -> Target:

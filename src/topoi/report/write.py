@@ -36,15 +36,16 @@ def write_report(
     ----------
     path : path
         The file to write.
-    estimator : LDA, MedLDAClassifier or MedLDARegressor
-        Fitted.
-    X : Corpus, counts or None
-        Documents to show, and to be scored on if `y` is given.
+    estimator : LDA, MedLDAClassifier, MedLDARegressor or Pipeline
+        Fitted. Of a scikit-learn `Pipeline` the last step must be one of ours: X passes through the steps before it,
+        which also name the words.
+    X : Corpus, counts, texts or None
+        Documents to show, and to be scored on if `y` is given: what `transform` takes.
     y : labels or targets of X, or None
         As in `fit`; None or NaN where one is not known. A label that the model does not know counts as missed.
     texts : sequence of str or None
-        The texts behind the rows of X, to be shown with their words in the colours of their topics. Without them a
-        document is shown as a bag of words.
+        The texts behind the rows of X, to be shown with their words in the colours of their topics. None: X, if it has
+        texts; else a document is shown as a bag of words.
     ids : sequence or None
         Names of the documents; their numbers by default.
     held_out : bool or None

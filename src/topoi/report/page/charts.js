@@ -1,4 +1,4 @@
-// Two plain charts, lines and points, in SVG.
+// Plain charts in SVG: lines, points, and shares of a topic over time.
 
 // As wide as the screen allows, so that its text is as large as other text.
 const WIDE = Math.min(640, Math.max(document.documentElement.clientWidth - 32, 280));
@@ -82,4 +82,38 @@ function scatter(xs, ys, label) {
   xs.forEach((x, j) => f.root.append(
     svg("circle", { cx: f.px(x).toFixed(1), cy: f.py(ys[j]).toFixed(1), r: 2.6, class: "mark" })));
   return f.root;
+}
+
+// Shares of a topic over a column of dates or numbers in a box of pixels: a line with its band, broken where a period
+// has no documents. `there` are the groups that have a place, `px` and `py` say where a value is.
+function shareCurve(topic, column, unit, box) {
+  const there = column.at.map((_, g) => g).filter((g) => column.at[g] !== null);
+  const xs = there.map((g) => column.at[g]);
+  const x0 = Math.min(...xs);
+  const x1 = Math.max(...xs) > x0 ? Math.max(...xs) : x0 + 1;
+  // The wide band of a period with hardly any documents may be cut off, so that the others can be seen.
+  const sizes = column.documents.slice().sort((a, b) => a - b);
+  const many = (g) => column.documents[g] >= sizes[Math.floor(sizes.length / 2)] / 4;
+  const highest = Math.max(...there.map((g) => (many(g) ? topic.high[g] : topic.share[g])), 1) / unit;
+  const px = (x) => box.left + ((x - x0) / (x1 - x0)) * (box.wide - box.left - box.right);
+  const py = (y) => Math.max(box.high - box.bottom - (y / highest) * (box.high - box.top - box.bottom), Math.max(box.top - 4, 0));
+  const at = (g, values) => `${px(column.at[g]).toFixed(1)},${py(values[g] / unit).toFixed(1)}`;
+  const parts = [];
+  there.forEach((g, j) => {
+    if (j === 0 || column.runs[g] - column.runs[there[j - 1]] > 1) parts.push([]);
+    parts[parts.length - 1].push(g);
+  });
+  const curve = parts.flatMap((part) => {
+    const alone = part.length === 1;
+    const upper = part.map((g) => at(g, topic.high));
+    const lower = part.map((g) => at(g, topic.low)).reverse();
+    const band = svg("path", { d: `M${[...upper, ...lower].join("L")}Z`, class: alone ? "band alone" : "band",
+      ...colour(topic.topic) });
+    const line = alone
+      ? svg("circle", { cx: px(column.at[part[0]]).toFixed(1), cy: py(topic.share[part[0]] / unit).toFixed(1), r: 2.5,
+        class: "spot", ...colour(topic.topic) })
+      : svg("path", { d: `M${part.map((g) => at(g, topic.share)).join("L")}`, class: "curve", ...colour(topic.topic) });
+    return [band, line];
+  });
+  return { there, highest, px, py, curve };
 }

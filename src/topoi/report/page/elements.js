@@ -28,6 +28,12 @@ function byId(id) {
   return document.getElementById(id);
 }
 
+// Gives the focus to one of several elements, for instance the first of those that a button has added.
+function focusOn(place, selector, number) {
+  const wanted = place.querySelectorAll(selector)[number];
+  if (wanted) wanted.focus();
+}
+
 // Text of the user: its own direction, whatever stands around it.
 function own(text, tag = "bdi", attributes = {}) {
   return el(tag, { dir: "auto", ...attributes }, text);

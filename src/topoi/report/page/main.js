@@ -21,7 +21,10 @@ function start() {
   onChoice(mark);
   onEdit(() => mark(chosen));
   mark(chosen);
-  document.documentElement.dataset.ready = "true";
+  requestAnimationFrame(() => setTimeout(() => {
+    soon.forEach(drawNow);
+    document.documentElement.dataset.ready = "true";
+  }));
 }
 
 start();

@@ -1,6 +1,7 @@
 // A section shows itself: its title, its place in the navigation, a sentence or two, and what it draws.
 
 const waiting = new Map();
+const soon = []; // sections that are drawn as soon as the first one is on the screen
 
 function drawNow(place) {
   const draw = waiting.get(place);
@@ -19,7 +20,8 @@ const watcher = new IntersectionObserver((entries) => {
 window.addEventListener("beforeprint", () => { for (const place of [...waiting.keys()]) drawNow(place); });
 
 // `lead` (may be left out) gives the sentences below the title; `draw` fills the empty element `body`. Both take what
-// `data` of the section's Python file gave. One that is to be there `atOnce` does not wait until it comes near.
+// `data` of the section's Python file gave. One that is to be there `atOnce` does not wait until it comes near, but until
+// the first section is on the screen: what people see first is not to wait for what they cannot see yet.
 function section(name, { title, lead = () => "", draw, atOnce = false }) {
   const place = byId(name);
   const given = data.sections[name];
@@ -30,6 +32,7 @@ function section(name, { title, lead = () => "", draw, atOnce = false }) {
   byId(`${name}-lead`).textContent = lead(given);
   byId(`${name}-lead`).hidden = byId(`${name}-lead`).textContent === "";
   waiting.set(place, () => draw(byId(`${name}-body`), given));
-  if (first || atOnce) drawNow(place);
+  if (first) drawNow(place);
+  else if (atOnce) soon.push(place);
   else watcher.observe(place);
 }

@@ -62,7 +62,12 @@ function drawColumn(place, column, unit, level) {
 function drawPanels(all, column, unit) {
   let nShown = PANELS_AT_FIRST;
   const list = el("div", { class: "panels" });
-  const more = el("button", { type: "button", class: "more", onclick: () => { nShown += 24; fill(); } });
+  const more = el("button", { type: "button", class: "more", onclick: () => {
+    const first = list.childElementCount;
+    nShown += 24;
+    fill();
+    focusOn(list, ".panel", first);
+  } });
   const fill = () => {
     for (const topic of column.topics.slice(list.childElementCount, nShown)) {
       const k = topic.topic;
@@ -86,19 +91,9 @@ function drawPanels(all, column, unit) {
   return mark;
 }
 
-// The line of a topic with its band; broken where a period has no documents.
+// The line of a topic with its band, and its share in all documents.
 function lineOf(topic, column, unit, box) {
-  const there = column.at.map((_, g) => g).filter((g) => column.at[g] !== null);
-  const xs = there.map((g) => column.at[g]);
-  const x0 = Math.min(...xs);
-  const x1 = Math.max(...xs) > x0 ? Math.max(...xs) : x0 + 1;
-  // The wide band of a period with hardly any documents may be cut off, so that the others can be seen.
-  const sizes = column.documents.slice().sort((a, b) => a - b);
-  const many = (g) => column.documents[g] >= sizes[Math.floor(sizes.length / 2)] / 4;
-  const highest = Math.max(...there.map((g) => (many(g) ? topic.high[g] : topic.share[g])), 1) / unit;
-  const px = (x) => box.left + ((x - x0) / (x1 - x0)) * (box.wide - box.left - box.right);
-  const py = (y) => Math.max(box.high - box.bottom - (y / highest) * (box.high - box.top - box.bottom), box.top - 4);
-  const at = (g, values) => `${px(column.at[g]).toFixed(1)},${py(values[g] / unit).toFixed(1)}`;
+  const { there, highest, px, py, curve } = shareCurve(topic, column, unit, box);
   const best = there.reduce((a, b) => (topic.share[b] > topic.share[a] ? b : a), there[0]);
   const root = svg("svg", { viewBox: `0 0 ${box.wide} ${box.high}`, class: "chart", role: "img",
     "aria-label": `Share of topic ${topic.topic} over ${column.name}: highest in ${column.groups[best]}, `
@@ -108,26 +103,7 @@ function lineOf(topic, column, unit, box) {
       svg("text", { x: box.left - 5, y: py(y) + 4, "text-anchor": "end" }, y === 0 ? "0" : percent(y)));
   }
   root.append(svg("line", { x1: box.left, x2: box.wide - box.right, y1: py(topic.overall), y2: py(topic.overall),
-    class: "diagonal" }));
-  const parts = [];
-  there.forEach((g, j) => {
-    if (j === 0 || column.runs[g] - column.runs[there[j - 1]] > 1) parts.push([]);
-    parts[parts.length - 1].push(g);
-  });
-  for (const part of parts) {
-    const alone = part.length === 1;
-    const upper = part.map((g) => at(g, topic.high));
-    const lower = part.map((g) => at(g, topic.low)).reverse();
-    root.append(svg("path", { d: `M${[...upper, ...lower].join("L")}Z`, class: alone ? "band alone" : "band",
-      ...colour(topic.topic) }));
-    if (alone) {
-      root.append(svg("circle", { cx: px(column.at[part[0]]).toFixed(1), cy: py(topic.share[part[0]] / unit).toFixed(1),
-        r: 2.5, class: "spot", ...colour(topic.topic) }));
-    } else {
-      root.append(svg("path", { d: `M${part.map((g) => at(g, topic.share)).join("L")}`, class: "curve",
-        ...colour(topic.topic) }));
-    }
-  }
+    class: "diagonal" }), ...curve);
   if (box === LARGE) root.append(...groupTicks(there, column, px, box), ...hovers(there, topic, column, unit, px, box));
   return root;
 }
@@ -167,14 +143,14 @@ function drawMatrix(all, column, unit) {
     const head = el("tr", {}, el("th", { scope: "col", class: "corner" }, "Topic"), el("th", { scope: "col", class: "corner" }, "all"),
       column.groups.map((name, g) => el("th", { scope: "col", "aria-sort": sortedBy === g ? "descending" : null },
         el("button", { type: "button", class: "column", title: `${isolated(name)}: ${count(column.documents[g])} documents. Sort by it`,
-          onclick: () => { sortedBy = sortedBy === g ? null : g; fill(); all.querySelectorAll(".column")[g].focus(); } }, own(name)))));
+          onclick: () => { sortedBy = sortedBy === g ? null : g; fill(); focusOn(all, ".column", g); } }, own(name)))));
     const lines = sorted.slice(0, nShown).map((topic) => el("tr", { "data-topic": topic.topic },
       el("th", { scope: "row" }, topicChip(topic.topic)), el("td", { class: "all-of" }, percent(topic.overall)),
       column.groups.map((_, g) => cell(topic, column, unit, g))));
     const table = el("table", { class: "heat shares-of" }, el("caption", { class: "hidden" }, "Shares of topics by group, in percent"),
       el("thead", {}, head), el("tbody", {}, lines));
     const more = sorted.length > nShown && el("button", { type: "button", class: "more",
-      onclick: () => { nShown += 100; fill(); } }, `Show more of ${count(sorted.length)} topics`);
+      onclick: () => { nShown += 100; fill(); focusOn(all, "tbody .chip", lines.length); } }, `Show more of ${count(sorted.length)} topics`);
     all.replaceChildren(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Shares by group, scrolls sideways" },
       table), legend(), more || "");
     mark();

@@ -47,7 +47,7 @@ function draw(body, { rows }) {
     const head = el("tr", {}, el("th", { scope: "col", class: "corner" }, "Topic"), tasks.map((task) =>
       el("th", { scope: "col", "aria-sort": sortedBy === task ? "descending" : null },
         el("button", { type: "button", class: "column", title: `Sort by ${rows[task].name}`,
-          onclick: () => { sortedBy = sortedBy === task ? null : task; drawHeat(); } },
+          onclick: () => { sortedBy = sortedBy === task ? null : task; drawHeat(); focusOn(heat, ".column", tasks.indexOf(task)); } },
         own(rows[task].name)))));
     const lines = sorted.slice(0, nShown).map((k) => el("tr", { "data-topic": k, class: k === chosen ? "on" : null },
       el("th", { scope: "row" }, topicChip(k)),
@@ -56,7 +56,7 @@ function draw(body, { rows }) {
       el("caption", { class: "hidden" }, "Weights of the topics for the labels"),
       el("thead", {}, head), el("tbody", {}, lines));
     const more = sorted.length > nShown && el("button", { type: "button", class: "more",
-      onclick: () => { nShown += 100; drawHeat(); } }, `Show more of ${count(sorted.length)} topics`);
+      onclick: () => { nShown += 100; drawHeat(); focusOn(heat, "tbody .chip", lines.length); } }, `Show more of ${count(sorted.length)} topics`);
     heat.replaceChildren(el("div", { class: "scroll", tabindex: "0", role: "region",
       "aria-label": "Weights, scrolls sideways" }, table), legend(), more || "");
   };

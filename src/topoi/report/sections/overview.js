@@ -4,10 +4,13 @@ const CARDS = 48;
 const CARD_WORDS = 12;
 const TYPICAL = 3;
 const SNIPPET_OF_CARD = 110;
+const STRONGEST = 3; // groups of a column
+const MOST_COLUMNS = 4; // of which a card tells
+const SPARK = { wide: 88, high: 24, left: 2, right: 2, top: 3, bottom: 2 };
 
 function draw(body, { similar, coherence, labels }) {
   const { trust } = data.sections.topics;
-  const facts = { coherence, labels, trust, documents: typicalDocuments() };
+  const facts = { coherence, labels, trust, documents: typicalDocuments(), columns: columnsByTopic() };
   const orders = {
     share: ["largest first", () => order],
     similar: ["similar side by side", () => similar],
@@ -119,6 +122,33 @@ function typicalDocuments() {
   return best.map((list) => list.sort((a, b) => b[0] - a[0]).slice(0, TYPICAL));
 }
 
+// The columns that topics were grouped by, with the shares of every topic that they tell of.
+function columnsByTopic() {
+  const given = data.sections.groups;
+  if (!given) return [];
+  return given.columns.slice(0, MOST_COLUMNS)
+    .map((column) => ({ column, unit: given.unit, byTopic: new Map(column.topics.map((topic) => [topic.topic, topic])) }));
+}
+
+// How a topic varies: a small line for time or a number, else the groups that surely have more of it than all documents.
+function varying(topic, column, unit) {
+  if (column.kind === "categories") {
+    const strong = column.groups.map((_, g) => g).filter((g) => topic.low[g] / unit > topic.overall)
+      .sort((a, b) => topic.share[b] - topic.share[a]).slice(0, STRONGEST);
+    return strong.length > 0 && el("p", { class: "facts strongest" }, own(column.name), ": most in ",
+      strong.flatMap((g, i) => [i ? ", " : "", own(column.groups[g], "b"), ` ${percent(topic.share[g] / unit)}`]));
+  }
+  const { there, curve } = shareCurve(topic, column, unit, SPARK);
+  if (there.length < 2) return false;
+  const best = there.reduce((a, b) => (topic.share[b] > topic.share[a] ? b : a));
+  const [first, last] = [there[0], there[there.length - 1]];
+  const told = (g) => `${isolated(column.groups[g])}: ${percent(topic.share[g] / unit)}`;
+  return el("p", { class: "facts trend", title: `${told(first)}; ${told(last)}` },
+    svg("svg", { viewBox: `0 0 ${SPARK.wide} ${SPARK.high}`, class: "spark", role: "img",
+      "aria-label": `Share over ${column.name}, from ${told(first)} to ${told(last)}` }, curve),
+    el("span", {}, own(column.name), ": highest in ", own(column.groups[best], "b"), ` ${percent(topic.share[best] / unit)}`));
+}
+
 function snippet(doc) {
   const text = doc.text === undefined
     ? doc.words.map((word, j) => [doc.counts[j], data.words[word]]).sort((a, b) => b[0] - a[0]).slice(0, 14)
@@ -144,7 +174,7 @@ function topicCard(k, facts, bench, place) {
   if (wished.split.has(k)) said.push("to be split in two");
   if (hidden) said.push("hidden");
   if (group.length === 1 && facts.coherence && facts.coherence[k] !== null) said.push(`coherence ${signed(facts.coherence[k])}`);
-  if (group.length === 1 && facts.trust.length) said.push(`in ${facts.trust[k].found_in} of ${facts.trust[k].n_chains} chains`);
+  if (group.length === 1 && facts.trust.length) said.push(`found in ${facts.trust[k].found_in} of ${facts.trust[k].n_chains} chains`);
   const speaks = facts.labels && group.length === 1 ? facts.labels[k] : [];
   const documents = group.flatMap((part) => facts.documents[part]).sort((a, b) => b[0] - a[0]).slice(0, TYPICAL);
   return el("article", { class: `card${k === headOf(chosen) ? " on" : ""}${hidden ? " off" : ""}`, "data-card": k,
@@ -156,6 +186,8 @@ function topicCard(k, facts, bench, place) {
   said.length > 0 && el("p", { class: "facts" }, said.join(" · ")),
   speaks.length > 0 && el("p", { class: "facts" }, "speaks for ", speaks.flatMap(([label, weight], i) =>
     [i ? ", " : "", own(label, "b"), ` ${signed(weight)}`])),
+  group.length === 1 && facts.columns.map(({ column, unit, byTopic }) =>
+    byTopic.has(k) && varying(byTopic.get(k), column, unit)),
   documents.length > 0 && !bench.on && el("ol", { class: "typical", "aria-label": `Typical documents of topic ${k}` },
     documents.map(([part, doc]) => el("li", { title: `${doc.id}, ${percent(part)} of it` }, own(snippet(doc), "span"),
       el("span", { class: "share" }, percent(part))))),

@@ -1,12 +1,14 @@
-"""The picture of the report in docs/howto/over_time.md: the section of the model that the page fits, in a browser.
+"""The pictures of the report: of the model that docs/howto/over_time.md fits, in a browser.
 
-Needs Chromium and Playwright, as the tests of the report do. Run from the root of the repository:
-`PYTHONPATH=src python docs/pictures/report_groups.py`
+`report.png` is the top of the page, `report_over_time.png` and `report_by_group.png` are the section on that model's
+columns. The dates of that page are made up. Needs Chromium and Playwright, as the tests of the report do. Run from the
+root of the repository: `PYTHONPATH=src python docs/pictures/report.py`
 """
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import re
 import shutil
 import tempfile
@@ -24,11 +26,20 @@ page_of: dict[str, Any] = {}
 with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
     for example in EXAMPLES[:2]:  # the file, and the model
         exec(example, page_of)
-    write_report("report.html", page_of["lda"], X=page_of["data"].corpus, by=page_of["data"].groups, max_documents=10)
+    with open("docstrings.csv", newline="", encoding="utf-8") as file:
+        texts = [row["text"] for row in csv.DictReader(file)]
+    write_report(
+        "report.html", page_of["lda"], X=page_of["data"].corpus, texts=texts, by=page_of["data"].groups,
+        held_out=False, title="Docstrings of the standard library",
+    )  # fmt: skip
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1100, "height": 2000}, color_scheme="light")
+        page = browser.new_page(viewport={"width": 1240, "height": 930}, color_scheme="light")
         page.goto(Path("report.html").resolve().as_uri())
+        page.mouse.move(0, 0)
+        page.screenshot(path=DOCS / "images" / "report.png")
+        page.set_viewport_size({"width": 1100, "height": 2000})
+        page.reload()
         page.locator("#groups").scroll_into_view_if_needed()
         page.locator("#groups .panel").first.click()
         page.evaluate("document.querySelector('.bar').style.position = 'static'")  # not over the picture
