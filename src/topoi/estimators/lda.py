@@ -298,7 +298,7 @@ class LDA(TopicEstimator):
         self._check_parameters()
         if self.engine is not None:
             raise ParameterError("engine", "must be None: sampling goes on in this process")
-        if self._batches:
+        if getattr(self, "_batches", 0):
             raise ParameterError("X", "sampling cannot go on after partial_fit, which keeps no topics of documents")
         model, before = self.model_, int(self.n_sweeps_)
         corpus = self._known(X, covariates, topic_labels)
