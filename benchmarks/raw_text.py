@@ -99,6 +99,7 @@ def main() -> None:
     test = posts("test")
     references = {"as they are": test, "cleaned": list(map(Cleaner(), test))}
     texts = posts("train")
+    rows = ["| | " + " | ".join(f"mean NPMI by posts {which}" for which in references) + " |", "|---" * 3 + "|"]
     for name in asked.recipes:
         begin = time.perf_counter()
         topics = RECIPES[name](texts, asked.seed)
@@ -106,8 +107,10 @@ def main() -> None:
         print(f"\n{name}: {seconds:.0f} s")
         for topic in topics:
             print("  " + " ".join(topic))
-        shown = ", ".join(f"posts {which}: {value:.3f}" for which, value in coherence(topics, references).items())
-        print(f"mean NPMI: {shown}", flush=True)
+        values = [f"{value:.3f}" for value in coherence(topics, references).values()]
+        rows.append(f"| {' | '.join((name, *values))} |")
+        print(rows[-1], flush=True)
+    print("", *rows, sep="\n")
 
 
 if __name__ == "__main__":

@@ -136,3 +136,42 @@ def test_standard_input_has_no_checkpoints(posts, tmp_path):
     with open(posts, encoding="utf-8") as file:
         done("fit", "-", "--format", "csv", *OPTIONS, "-o", tmp_path / "m", input=file.read())
     assert sorted(path.name for path in (tmp_path / "m").iterdir()) == FILES
+
+
+def test_sampling_goes_on_from_an_edited_model(posts, tmp_path):
+    """In the folder of the model, or in another: the same bytes; what was held out is scored anew."""
+    done("fit", posts, *OPTIONS, "--hold-out", "0.2", "-o", tmp_path / "m")
+    entries = [{"edit": "merge", "topics": [0, 2]}, {"edit": "name", "topic": 1, "name": "the weather"}]
+    edits = {"format": "topoi edits", "version": 1, "edits": [*entries, {"edit": "split", "topic": 3}]}
+    (tmp_path / "edits.json").write_text(json.dumps(edits), encoding="utf-8")
+    done("apply", tmp_path / "m", tmp_path / "edits.json", "-o", tmp_path / "m2")
+    before = (tmp_path / "m2" / "estimator.topoi").read_bytes()
+    done("resume", tmp_path / "m2", "--sweeps", "10", "-o", tmp_path / "m3")
+    assert (tmp_path / "m2" / "estimator.topoi").read_bytes() == before
+    result = done("resume", tmp_path / "m2", posts, "--sweeps", "10")
+    assert "30 sweeps" in result.output
+    assert "the weather" in result.output
+    files = [(tmp_path / name / "estimator.topoi").read_bytes() for name in ("m2", "m3")]
+    assert files[0] == files[1] != before
+    about = [json.loads((tmp_path / name / "topoi.json").read_text("utf-8")) for name in ("m", "m2")]
+    assert about[1]["sweeps"] == 30
+    assert len(about[1]["edits"]) == 3
+    assert about[1]["held_out"]["perplexity"] != about[0]["held_out"]["perplexity"]
+    assert sorted(path.name for path in (tmp_path / "m2").iterdir()) == FILES
+    done("resume", tmp_path / "m2", "--sweeps", "2", "--quiet")
+
+
+def test_what_cannot_go_on(posts, tmp_path):
+    done("fit", posts, *OPTIONS, "--label", "subject", "-o", tmp_path / "labels")
+    done("fit", posts, *OPTIONS, "-o", tmp_path / "m")
+    for told, *arguments in (
+        ("without labels and targets only", tmp_path / "labels", "--sweeps", "5"),
+        ("is for --sweeps", tmp_path / "m", "-o", tmp_path / "new"),
+        ("there is no such model", tmp_path / "none", "--sweeps", "5"),
+        ("holds a model already", tmp_path / "m", "--sweeps", "5", "-o", tmp_path / "labels"),
+        ("is not here; name them", tmp_path / "m", tmp_path / "gone.csv", "--sweeps", "5"),
+        ("more sweeps are made in this process", tmp_path / "m", "--sweeps", "5", "--dask", "blocks"),
+    ):
+        result = call("resume", *arguments)
+        assert result.exit_code == 2
+        assert told in " ".join(result.output.split())

@@ -51,6 +51,11 @@ class Plan:
         return self.burn_in if sweep < self.quick * n_burn_in else self.sampling
 
 
+def going_on(plan: Plan) -> Plan:
+    """The plan of a chain that goes on from topics that were sampled: no burn-in, which would blur them."""
+    return Plan(plan.sampling, plan.sampling, plan.options)
+
+
 #: The sampler of the first sweeps: from random topics on, each is worth many of the others (benchmarks/burn_in.py).
 OPENING = "expected"
 OPENING_SWEEPS = 2

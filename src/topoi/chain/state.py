@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,11 +137,23 @@ def draw_parts(
             part[z[i]] = 0
 
 
-def new_state(corpus: Corpus, priors: Priors, seed: int, supervision: Supervision | None = None) -> State:
-    """A state with topics drawn at random, or by the targets of `supervision`."""
+class Start(NamedTuple):
+    """Where a chain goes on: the topics of all tokens, after so many sweeps."""
+
+    topics: NDArray[Any]
+    sweep: int
+
+
+def new_state(
+    corpus: Corpus, priors: Priors, seed: int, supervision: Supervision | None = None, start: Start | None = None
+) -> State:
+    """A state with the topics of `start`; without it they are drawn at random, or by the targets of `supervision`."""
     counts = priors.words.pseudo_counts
     real = real_dtype(corpus, counts)
     table = NO_BASE if counts is None else counts.astype(real).toarray()
+    if start is not None:
+        z = start.topics.astype(topic_dtype(priors.n_topics))
+        return State(corpus, priors, z, seed, start.sweep, table, real, supervision)
     z = first_topics(corpus, priors, seed, supervision)
     return State(corpus, priors, z, seed, 0, table, real, supervision)
 

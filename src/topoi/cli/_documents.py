@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -54,7 +55,8 @@ class Given:
         known = self.model.preparation
         if pattern is not None:
             known = replace(known, token_pattern=pattern)
-        return known.cut(self.texts(np.arange(len(self.data))))
+        vocabulary = self.model.words.vocabulary
+        return known.cut(self.texts(np.arange(len(self.data))), () if vocabulary is None else vocabulary)
 
 
 def open_with_labels(
@@ -128,6 +130,30 @@ def rows_kept_out(model: Model, data: Dataset) -> Any:
     every = np.arange(len(data))
     candidates = every if model.target.kind is None else every[~data.unlabelled]
     return hold_out(candidates, share, model.about["settings"]["seed"])
+
+
+@dataclass(frozen=True)
+class OfFit:
+    """Documents of a fit: all that it read, the rows that it kept out, and those that it has learned from."""
+
+    every: Dataset
+    kept_out: Any
+    learned_from: Dataset
+
+
+def documents_of_fit(opened: Model, path: str, source: str | None, reading: NewReading, why: str, usage: str) -> OfFit:
+    """The documents that a model has learned from: where its fit had them, unless a source is named."""
+    import numpy as np
+
+    source = opened.about["source"] if source is None else source
+    if not isinstance(source, str) or source == "-" or not Path(source).exists():
+        raise ParameterError("documents", f"are needed {why}, but {source!r} is not here; name them: {usage}")
+    depends = bool(opened.topic_covariates)
+    given = open_with_labels(path, source, reading, None, None, False, predicts=False, of_topics=depends)
+    data, rows = given.data, np.empty(0, np.int64)
+    if opened.about["held_out"]["share"] and len(data) == opened.about["counts"]["documents"]:
+        rows = rows_kept_out(given.model, data)
+    return OfFit(data, rows, data.take(np.setdiff1d(np.arange(len(data)), rows)) if len(rows) else data)
 
 
 def _what(kind: str | None) -> str:

@@ -39,7 +39,7 @@ READING: dict[str, type] = {
     **dict.fromkeys(
         ("token_pattern", "stop_words", "min_df", "max_df", "vocabulary_file", "delimiter", "max_memory"), str
     ),
-    **dict.fromkeys(("lowercase", "tokenized", "quotes", "header", "phrases"), bool),
+    **dict.fromkeys(("lowercase", "tokenized", "quotes", "header", "phrases", "stem"), bool),
     **dict.fromkeys(("max_features", "first_index", "ngrams"), int),
     **dict.fromkeys(("covariate", "text"), list),
 }

@@ -35,7 +35,7 @@ SAME = (
     "on_error", "tokenized", "lowercase", "burn_in", "sampler", "loss", "cost", "margin", "strategy", "max_seconds",
     "word_features", "refit", "ngrams", "seeds", "seed_strength", "topic_labels", "topics_per_label", "prevalence",
     "measures", "hold_out", "held_out", "alpha", "beta", "proba", "scores", "interval", "top", "row", "max_memory",
-    "by", "period", "date_format", "missing", "weight", "clean", "phrases",
+    "by", "period", "date_format", "missing", "weight", "clean", "phrases", "stem",
 )  # fmt: skip
 
 # A parameter in the running text: its name has an underscore, and no quotes, in which users' own names stand.

@@ -142,6 +142,10 @@ class Reading:
     phrases: Annotated[
         bool, _option("--phrases", help="Find words that mostly come together, and take them as one: `new_york`.")
     ] = False
+    stem: Annotated[
+        bool,
+        _option("--stem", help="Take words of the same stem as one, `file` and `files`, by the language of the texts."),
+    ] = False
     ngrams: Annotated[
         int | None,
         _option(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli._app import note, waiting
-from topoi.cli._documents import open_with_labels, rows_kept_out
+from topoi.cli._documents import documents_of_fit
 from topoi.cli._folder import Model, named, new_folder, open_model, save_model
 from topoi.cli._output import check_sources
 from topoi.cli._reading import NewReading
-from topoi.errors import FileError, ParameterError
+from topoi.errors import FileError
 
 if TYPE_CHECKING:
     from topoi.estimators.edits import Edits
@@ -70,21 +70,9 @@ def _documents_to_split(
     """Arguments of `apply` of an estimator: the documents that it has learned from, if a topic is to be split."""
     if not any(entry["edit"] == "split" for entry in wanted.entries):
         return {}
-    fitted_on = opened.about["source"]
-    source = fitted_on if source is None else source
-    if not isinstance(source, str) or source == "-" or not Path(source).exists():
-        raise ParameterError(
-            "documents",
-            f"are needed to split a topic, but {source!r} is not here; name them: topoi apply {path} EDITS DOCUMENTS …",
-        )
-    depends = bool(opened.topic_covariates)
-    given = open_with_labels(path, source, reading, None, None, False, predicts=False, of_topics=depends)
-    data = given.data
-    if opened.about["held_out"]["share"] and len(data) == opened.about["counts"]["documents"]:
-        import numpy as np
-
-        data = data.take(np.setdiff1d(np.arange(len(data)), rows_kept_out(given.model, data)))
-    return {"X": data.corpus, "covariates": data.covariates if depends else None}
+    usage = f"topoi apply {path} EDITS DOCUMENTS …"
+    data = documents_of_fit(opened, path, source, reading, "to split a topic", usage).learned_from
+    return {"X": data.corpus, "covariates": data.covariates if opened.topic_covariates else None}
 
 
 def _tell(before: Model, made: Model, json: bool, quiet: bool) -> None:

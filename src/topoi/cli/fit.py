@@ -80,20 +80,45 @@ def fit(
 
 def resume(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of a fit that was stopped or killed.")],
+    documents: Annotated[
+        str | None,
+        typer.Argument(metavar="DOCUMENTS", help="With --sweeps: documents of the fit, if they are elsewhere now."),
+    ] = None,
+    sweeps: Annotated[
+        int | None, typer.Option("--sweeps", min=1, help="Sweeps to go on for, from a model that is finished.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="With --sweeps: folder of the new model; else the same.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     dask: Annotated[str | None, typer.Option("--dask", help="Another Dask scheduler than that of the fit.")] = None,
     token_pattern: TokenPattern = None,
 ) -> None:
-    """Go on with a fit that was stopped or killed, from its last checkpoint.
+    """Go on with a fit that was stopped or killed, from its last checkpoint; or sample more from a finished model.
 
     The documents are read again as `topoi fit` read them. The model is the same, to the last bit, as that of a fit that
     was never stopped.
 
+    With --sweeps sampling goes on from a model without labels that is finished, for instance one with edited topics
+    (`topoi apply`): words find their places in topics that were merged or split; names and hidden topics stay.
+
     \b
       topoi fit posts.csv --text body --topics 200 --sweeps 1000 -o model     (killed)
       topoi resume model
+      topoi apply model edits.json -o model2
+      topoi resume model2 --sweeps 50
     """
+    if sweeps is not None:
+        if dask is not None:
+            raise ParameterError("dask", "is for fits that were stopped; more sweeps are made in this process")
+        from topoi.cli._more_sweeps import more_sweeps
+
+        more_sweeps(model, documents, sweeps, output, token_pattern, json, quiet)
+        return
+    if documents is not None or output is not None:
+        which = "documents" if documents is not None else "output"
+        raise ParameterError(which, "is for --sweeps; a fit that was stopped goes on where it is")
     folder = named(model)
     read_order(folder)  # there is something to go on with
     with only_we(folder):

@@ -161,6 +161,7 @@ class Corpus:
         max_df: float | str = "auto",
         max_features: int | None = None,
         phrases: bool = False,
+        stem: bool = False,
         ngrams: int | Ngrams | None = None,
         like: Any = None,
         allow_empty: bool = False,
@@ -196,6 +197,9 @@ class Corpus:
         phrases
             Find words that mostly come together, as "machine_learning", and take them as one: topoi.corpus.text.phrases
             has the score.
+        stem
+            Take words of the same stem as one, "file" and "files", and show it as the form that comes most often. The
+            stems are those of Snowball for the language of the texts, or for the first one that `stop_words` names.
         ngrams
             2 to count pairs of neighbouring words as well, 3 also triples, for supervised models to predict from: see
             docs/supervised.md. They are made of all words of a text, stop words among them, and kept if two documents
@@ -215,7 +219,7 @@ class Corpus:
         from topoi.corpus.text.gather import Gathering
 
         options = TextOptions(
-            clean, lowercase, token_pattern, stop_words, False, min_df, max_df, max_features, phrases
+            clean, lowercase, token_pattern, stop_words, False, min_df, max_df, max_features, phrases, stem
         )  # fmt: skip
         vocabulary, known = None, None
         if like is not None:

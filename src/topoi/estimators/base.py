@@ -24,7 +24,7 @@ from topoi.chain.engines.choose import NewChain, open_place
 from topoi.chain.loop import Callback, Rules, Run, Schedule, run
 from topoi.chain.model import TopicModel, check_whole
 from topoi.chain.names import name_topics, topic_labels
-from topoi.chain.plan import check_priors, check_sampler, make_plan
+from topoi.chain.plan import check_priors, check_sampler, going_on, make_plan
 from topoi.chain.priors import Priors
 from topoi.chain.priors.seeds import check_seeds, find_seeds
 from topoi.chain.state import State
@@ -138,6 +138,9 @@ class TopicEstimator(
         ]
         if self.n_topics == AUTO:
             plans = list(map(settling, plans))
+        plans = [
+            plan if problem.start is None else going_on(plan) for plan, problem in zip(plans, problems, strict=True)
+        ]
         for plan, prior in zip(plans, priors, strict=True):
             check_priors(plan, prior)
         folder = None if checkpoints is None else Path(checkpoints.folder)
@@ -170,7 +173,7 @@ class TopicEstimator(
                     key = fingerprint(state, plan, schedule, self.tol, *more)
                     return checkpoints.journal(f"{name}-{model}-chain-{number}", key)
 
-                new = NewChain(problem.corpus, priors[model], seed, problem.supervision(priors[model]))
+                new = NewChain(problem.corpus, priors[model], seed, problem.supervision(priors[model]), problem.start)
                 engine, journal = place.begin(new, inner, open_journal)
                 told = (callbacks, lambda: interrupt.requested or failed.is_set(), number, model)
                 try:

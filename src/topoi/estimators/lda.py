@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from topoi._disk.schema import WHOLE
 from topoi.chain.diagnostics import completion
 from topoi.chain.loop import Callback, Schedule
+from topoi.chain.model import check_whole
+from topoi.chain.state import Start
 from topoi.corpus import Corpus
-from topoi.errors import ParameterError
+from topoi.errors import CorpusError, ParameterError
 from topoi.estimators.base import TopicEstimator, as_checkpoints, as_documents_to_watch
 from topoi.estimators.learned import learned
 from topoi.estimators.marginal import TopicEffect
@@ -21,6 +24,7 @@ from topoi.estimators.prevalent import beside_terms
 from topoi.estimators.problem import Problem, chain_seed
 from topoi.estimators.saved import Savable
 from topoi.estimators.watch import watch_words
+from topoi.predict.splitting import topics_of_tokens
 
 
 class LDA(TopicEstimator):
@@ -269,6 +273,60 @@ class LDA(TopicEstimator):
             same = {"_seed": self._seed, "_batches": self._batches + 1} | self._topic_labels_so_far | self._terms_so_far
             self._become(learned(problem, runs, schedule) | same)
             return self
+
+    def resume(self, X: Any, n_sweeps: int, covariates: Any = None, topic_labels: Any = None) -> LDA:
+        """A new fitted estimator that has sampled `n_sweeps` sweeps more, from the topics of this one, which stays.
+
+        Sampling goes on after `apply`, for instance: words find their places in topics that were split or merged. `X`
+        are the documents of the fit, `covariates` and `topic_labels` what `fit` had of them. A model does not keep the
+        topics of the tokens: they are drawn again, with the topics of the model fixed, and then move by the sampler of
+        the samples. Samples are kept from the second half of the new sweeps. Names and hidden topics stay, and so does
+        the number of topics. The result depends on the seed of the fit, and not on the number of threads.
+
+        Of several chains the best one goes on. `n_sweeps` and `burn_in` of the new estimator count all sweeps so far.
+
+        Examples
+        --------
+        >>> X = [[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 3, 2], [0, 0, 2, 3]]
+        >>> lda = LDA(n_topics=3, n_sweeps=50, random_state=0).fit(X)
+        >>> merge = {"format": "topoi edits", "version": 1, "edits": [{"edit": "merge", "topics": [0, 1]}]}
+        >>> lda.apply(merge).resume(X, 30).n_sweeps_
+        80
+        """
+        check_is_fitted(self)
+        check_whole("n_sweeps", n_sweeps)
+        self._check_parameters()
+        if self.engine is not None:
+            raise ParameterError("engine", "must be None: sampling goes on in this process")
+        if getattr(self, "_batches", 0):
+            raise ParameterError("X", "sampling cannot go on after partial_fit, which keeps no topics of documents")
+        model, before = self.model_, int(self.n_sweeps_)
+        corpus = self._known(X, covariates, topic_labels)
+        if corpus.n_tokens != (learned_from := round(model.topic_counts.sum())):
+            raise CorpusError(
+                f"X has {corpus.n_tokens} tokens of the vocabulary, but the model has learned from {learned_from}; "
+                "give the documents of the fit."
+            )
+        with self._pool() as pool:
+            z = topics_of_tokens(model, corpus, self.infer_sweeps, self.seed_, pool)
+        schedule = Schedule(before + n_sweeps, self.n_samples, before + n_sweeps // 2)
+        counted = {"n_sweeps": schedule.n_sweeps, "burn_in": schedule.burn_in, "n_chains": 1}
+        new = type(self)(**(self.get_params(deep=False) | counted))
+        new.restore({name: value for name, value in vars(self).items() if name in self.saved_attributes}, trusted=True)
+        problem = Problem(
+            corpus=corpus, seed=self.seed_, priors=model.priors.found(), topic_names=model.topic_names or (),
+            start=Start(z, before),
+        )  # fmt: skip
+        (runs,) = new._run([problem], schedule)
+        for run in runs:
+            run.model.hidden = model.hidden
+        found = learned(problem, runs, schedule)
+        for name in ("log_joint_", "n_topics_trace_", "concentrations_"):
+            if name in found and name in vars(self):
+                found[name] = np.concatenate((getattr(self, name), found[name]))
+        found["traces_"] = [found["log_joint_"]]
+        new._become(found | {"_batches": 0} | self._topic_labels_so_far | self._terms_so_far)
+        return new
 
     def effects(self, level: float = 0.9, grid: int | None = None) -> list[TopicEffect]:
         """How topics vary with the covariates of the fit: see `topic_effects`.

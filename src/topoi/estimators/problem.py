@@ -17,6 +17,7 @@ from topoi.chain.responses import Response
 from topoi.chain.responses.settings import STRONGEST
 from topoi.chain.responses.supervision import Supervision, new_supervision
 from topoi.chain.samples import Watch
+from topoi.chain.state import Start
 from topoi.corpus import Corpus
 from topoi.errors import ParameterError
 
@@ -26,7 +27,7 @@ class Problem:
     """The topics of documents; `seed` is that of the chains.
 
     `priors` are those of a model that goes on; without them, those that the estimator's parameters ask for are used,
-    with the `seeds` that were found in the vocabulary.
+    with the `seeds` that were found in the vocabulary. `start` is where its chain goes on.
     `watch` is on documents that it does not learn from. `topic_names` are those of the first topics, "" if one has
     none.
     """
@@ -37,6 +38,7 @@ class Problem:
     watch: Watch | None = None
     topic_names: Sequence[str] = ()
     seeds: Seeds | None = None
+    start: Start | None = None
 
     def supervision(self, priors: Priors) -> Supervision | None:
         """The supervised half of the state of a chain: there is none."""

@@ -57,6 +57,7 @@ def read_documents(
     max_df: float | str = "auto",
     max_features: int | None = None,
     phrases: bool = False,
+    stem: bool = False,
     ngrams: int | Ngrams | None = None,
     like: Any = None,
     delimiter: str | None = None,
@@ -100,7 +101,7 @@ def read_documents(
         become empty are kept. Limits do not apply. Without one, the vocabulary is every word there is, sorted.
     vocabulary_file
         The words of the columns of a file of counts (UCI, SVMlight, npz), if they are not in a file beside it.
-    clean, lowercase, token_pattern, stop_words, min_df, max_df, max_features, phrases
+    clean, lowercase, token_pattern, stop_words, min_df, max_df, max_features, phrases, stem
         How texts become words: as for `Corpus.from_texts`, with the same result. Files of counts keep all words unless
         they are asked not to.
     ngrams
@@ -160,7 +161,7 @@ def read_documents(
     chosen = choose_format(origin, format)
     check_columns(chosen, request)
     options = TextOptions(
-        clean, lowercase, token_pattern, stop_words, tokenized, min_df, max_df, max_features, phrases
+        clean, lowercase, token_pattern, stop_words, tokenized, min_df, max_df, max_features, phrases, stem
     )  # fmt: skip
     prepared: Preparation | None = None
     if like is not None:
@@ -175,6 +176,8 @@ def read_documents(
     counter = new_counter(ngrams)
     if counter is not None and chosen.documents is None:
         raise ParameterError("ngrams", f"{origin.name} has counts of words, which do not tell n-grams; give texts")
+    if options.stem and chosen.documents is None:
+        raise ParameterError("stem", f"{origin.name} has counts of words, which stay as they are; give texts")
     try:
         if chosen.documents is not None:
             dataset = _read_texts(chosen.documents, request, options, known, prepared, keep_texts, counter)

@@ -25,10 +25,26 @@ TEXTS = {
 @pytest.mark.parametrize("language", TEXTS)
 def test_languages_are_recognised(language):
     cut = Words().in_order
-    assert recognise(Counter(cut(TEXTS[language])), cut) == language
+    assert recognise(Counter(cut(TEXTS[language])), cut) == [language]
     corpus = Corpus.from_texts([TEXTS[language]])
     assert corpus.preparation.language == language
     assert corpus.preparation.removed["stop words"] == len(cut(TEXTS[language])) - corpus.n_tokens > 5
+
+
+def test_texts_that_were_translated_in_part_have_two_languages():
+    english = (
+        "Where there are many things which you have not done before, ask those who did them, because they know why "
+        "it should be so. What is this about? If he can, then how would she do the same without us? From now on both "
+        "of them were here, and after that everyone else had been there too, with all their own work."
+    )
+    cut = Words().in_order
+    german = [TEXTS["german"]] * 12
+    corpus = Corpus.from_texts([*german, english])
+    assert corpus.preparation.language == "german,english"
+    assert not {"und", "nicht", "the", "which"} & set(corpus.vocabulary)
+    # A quotation here and there is no second language, nor are a few words that come often.
+    assert recognise(Counter(cut(" ".join((*german * 10, english)))), cut) == ["german"]
+    assert recognise(Counter(cut(" ".join((*german, "the and of " * 20)))), cut) == ["german"]
 
 
 def test_no_language():

@@ -16,7 +16,7 @@ from topoi.chain.engines.local import Engine, Local
 from topoi.chain.plan import Plan
 from topoi.chain.priors import Priors
 from topoi.chain.responses.supervision import Supervision
-from topoi.chain.state import new_state
+from topoi.chain.state import Start, new_state
 from topoi.corpus import Corpus
 
 R = TypeVar("R")
@@ -31,6 +31,7 @@ class NewChain(NamedTuple):
     priors: Priors
     seed: int
     supervision: Supervision | None
+    start: Start | None = None
 
 
 class Place(Protocol):
@@ -66,8 +67,8 @@ class Here:
         return pool.map(lambda which: chain(*which, Pool(1)), todo)
 
     def begin(self, new: NewChain, pool: Pool, open_journal: OpenJournal) -> tuple[Engine, Journal | None]:
-        """Topics drawn at random, or by targets."""
-        state = new_state(new.corpus.in_memory, new.priors, new.seed, new.supervision)
+        """Topics as given, else drawn at random, or by targets."""
+        state = new_state(new.corpus.in_memory, new.priors, new.seed, new.supervision, new.start)
         if new.supervision is not None:
             new.supervision.refresh(state, pool)
         return Local(state, pool), open_journal(state)

@@ -15,8 +15,10 @@ from topoi.corpus.text.clean import Cleaner
 from topoi.corpus.text.limits import Pruned
 from topoi.corpus.text.phrases import join_phrases
 from topoi.corpus.text.preparation import NAMED, UNKNOWN_LANGUAGE, Preparation, TextOptions
-from topoi.corpus.text.stop_words import cut_list, languages_in, recognise, stop_words_of
+from topoi.corpus.text.stems import Stem, stemmer_of
+from topoi.corpus.text.stop_words import LANGUAGES, cut_list, languages_in, recognise, stop_words_of
 from topoi.corpus.text.tokens import Memory, NoLimit, TextTokens
+from topoi.errors import ParameterError
 
 
 class Gathering:
@@ -44,23 +46,41 @@ class Gathering:
         self._hashes = array("q")
         letters = frozenset() if listed else self._words.letters
         auto = options.stop_words == "auto"
-        keeps = options.stop_words in (None, "none") or (auto and (self._as_they_are or vocabulary is not None))
-        stop_words = None if keeps else self._stop_words
+        self._keeps = options.stop_words in (None, "none") or (auto and (self._as_they_are or vocabulary is not None))
+        if options.stem and vocabulary is not None:
+            raise ParameterError("stem", "chooses the words itself; leave it out where a vocabulary is given")
+        self._stem: Stem | None = None
+        self._stemmed = ""  # the language of it
+        self._form = None if known is None or vocabulary is None else known.form_finder(vocabulary)
+        stop_words = None if self._keeps and not options.stem else self._stop_words
         phrases = options.phrases and vocabulary is None
         self._tokens = TextTokens(letters, stop_words, vocabulary, memory or NoLimit(), phrases)
 
     def _stop_words(self, counts: Mapping[str, int]) -> Iterable[str]:
         """The stop words of the corpus, of which these are words and how often they come."""
         asked = self._options.stop_words
-        if asked is None or not isinstance(asked, str):
+        names = languages_in(asked) if isinstance(asked, str) else []
+        if asked == "auto" or (self._options.stem and not names):
+            names = recognise(counts, self._words.in_order)
+        if self._options.stem and counts:
+            self._begin_to_stem(names)
+        if self._keeps:
+            return ()
+        if not isinstance(asked, str):
             self._language = "given"
             return self._as_cut(asked or ())
-        names = languages_in(asked)
-        if asked == "auto":
-            found = recognise(counts, self._words.in_order)
-            names = [found] if found else []
         self._language = ",".join(names) or UNKNOWN_LANGUAGE
         return frozenset().union(*(self._as_cut(stop_words_of(name)) for name in names))
+
+    def _begin_to_stem(self, names: list[str]) -> None:
+        """Find the stemmer for texts of these languages: that of the first, which most of the words are of."""
+        if not names:
+            raise ParameterError(
+                "stem", "needs to know the language of the texts, but none was recognised; name it, as in "
+                "stop_words='german'"
+            )  # fmt: skip
+        self._stemmed = LANGUAGES.get(names[0].lower(), names[0].lower())
+        self._stem = stemmer_of(self._stemmed)
 
     def _as_cut(self, words: Iterable[str]) -> frozenset[str]:
         """Stop words as they stand in documents."""
@@ -77,6 +97,8 @@ class Gathering:
             letters = self._words.letters if isinstance(text, str) else frozenset()
             self._counter.add([word for word in document if word not in letters])
             n_kept += self._counter.n_bytes
+        if self._form is not None:
+            document = list(map(self._form, document))
         if self._pairs:
             document = join_phrases(document, self._pairs)
         self._tokens.n_kept = n_kept
@@ -84,15 +106,15 @@ class Gathering:
 
     def finish(self) -> tuple[Any, Preparation, int]:
         """The arrays and the vocabulary of the corpus, how they were made, and how many tokens its words lack."""
-        vocabulary, pruned = self._tokens.finish(self._options.limits)
+        self._tokens.flush()  # before it the language may not be known
+        vocabulary, pruned = self._tokens.finish(self._options.limits, self._stem)
         copies = _copies(np.frombuffer(self._hashes, np.int64))
         removed = self._removed(pruned) | ({"copies": len(copies)} if len(copies) else {})
-        pairs = np.empty(len(self._tokens.pairs), object)
-        pairs[:] = [" ".join(pair) for pair in self._tokens.pairs]
-        options = self._options
+        options, known = self._options, self._known
+        pairs, held = _texts(map(" ".join, self._tokens.pairs)), _texts(self._tokens.held)
         made = Preparation(
             self._clean.clean, bool(options.lowercase), options.token_pattern or "", self._as_they_are, self._language,
-            removed, copies[:NAMED], pairs if self._known is None else self._known.pairs,
+            removed, copies[:NAMED], *((pairs, self._stemmed, held) if known is None else known.forms),
         )  # fmt: skip
         return (*self._tokens.tokens.arrays(), vocabulary), made, self._tokens.n_dropped
 
@@ -102,6 +124,13 @@ class Gathering:
         for name, counts in (("rare", pruned.rare), ("common", pruned.common), ("less frequent", pruned.beyond)):
             removed[f"{name} words"], removed[f"{name} tokens"] = counts
         return {name: n for name, n in removed.items() if n}
+
+
+def _texts(values: Iterable[str]) -> Vocabulary:
+    listed = list(values)
+    found = np.empty(len(listed), object)
+    found[:] = listed
+    return found
 
 
 def _copies(hashes: NDArray[np.int64]) -> NDArray[np.int64]:

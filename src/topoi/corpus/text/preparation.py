@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,8 @@ from topoi.corpus.text.clean import Cleaner, check_clean
 from topoi.corpus.text.limits import Limits
 from topoi.corpus.text.phrases import JOINT, join_phrases
 from topoi.corpus.text.simple_pattern import is_simple
-from topoi.corpus.text.stop_words import check_stop_words
+from topoi.corpus.text.stems import form_finder, stemmer_of
+from topoi.corpus.text.stop_words import LANGUAGES, check_stop_words
 from topoi.corpus.text.tokenizer import TOKEN_PATTERN, Words, check_pattern
 from topoi.errors import CorpusError, ParameterError
 
@@ -36,6 +37,7 @@ class TextOptions:
     max_df: float | str = "auto"
     max_features: int | None = None
     phrases: bool = False
+    stem: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.stop_words, str | None) and isinstance(self.stop_words, Iterable):
@@ -44,7 +46,7 @@ class TextOptions:
         check_pattern(self.token_pattern)
         check_stop_words(self.stop_words)
         Limits(self.min_df, self.max_df, self.max_features)
-        for name in ("lowercase", "tokenized", "phrases"):
+        for name in ("lowercase", "tokenized", "phrases", "stem"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ParameterError(name, f"must be True or False, not {getattr(self, name)!r}")
 
@@ -66,7 +68,8 @@ class Preparation:
     `language` is that of the stop words: "" where none were asked for, "given" where they were given as a list,
     "unknown" where no language was recognised. `removed` counts what was left out, by name. `copies` (n, 2)
     are documents, counted from 0, and earlier ones of which they are copies: the first few. `pairs` are the words of
-    phrases, with a blank between.
+    phrases, with a blank between. `stem` is the language by whose stems words are one, "" if they are not; `held` are
+    words that are not stemmed all the same.
     """
 
     clean: str = "none"
@@ -77,6 +80,8 @@ class Preparation:
     removed: dict[str, int] = field(default_factory=dict)
     copies: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 2), np.int64))
     pairs: Vocabulary = field(default_factory=lambda: np.empty(0, object))
+    stem: str = ""
+    held: Vocabulary = field(default_factory=lambda: np.empty(0, object))
 
     @property
     def options(self) -> TextOptions:
@@ -89,11 +94,30 @@ class Preparation:
         """Names of phrases, by the two words of each."""
         return {(a, b): a + JOINT + b for a, b in (pair.split(" ") for pair in self.pairs)}
 
-    def cut(self, texts: Iterable[str]) -> list[list[str]]:
+    @property
+    def forms(self) -> tuple[Vocabulary, str, Vocabulary]:
+        """The last fields, which say what becomes of words once a text is cut."""
+        return self.pairs, self.stem, self.held
+
+    def form_finder(self, vocabulary: Iterable[str]) -> Callable[[str], str] | None:
+        """What brings words to the forms of a vocabulary that have the same stem; None if words are not stemmed."""
+        if not self.stem:
+            return None
+        held = (*self.held, *self.options.words.letters)  # single letters are no words
+        return form_finder(stemmer_of(self.stem), vocabulary, self.phrases, held)
+
+    def cut(self, texts: Iterable[str], vocabulary: Iterable[str] = ()) -> list[list[str]]:
         """The words of texts, cleaned, in their order; those that a vocabulary lacks are among them."""
         words, clean, phrases = self.options.words, Cleaner(self.clean), self.phrases
-        cut = [join_phrases(words.cut(clean(text)), phrases) if phrases else words.cut(clean(text)) for text in texts]
-        return [[word for word in document if word not in words.letters] for document in cut]
+        form = self.form_finder(vocabulary)
+        out = []
+        for text in texts:
+            document = words.cut(clean(text))
+            if form is not None:
+                document = list(map(form, document))
+            document = join_phrases(document, phrases) if phrases else document
+            out.append([word for word in document if word not in words.letters])
+        return out
 
     def check(self) -> None:
         """Raise unless it can be one: it may come from a stranger's file."""
@@ -103,9 +127,12 @@ class Preparation:
             raise CorpusError(f"how texts became words: {error}") from error
         if self.copies.ndim != 2 or self.copies.shape[1] != 2 or self.copies.dtype != np.int64:
             raise CorpusError("copies of documents must be pairs of numbers.")
-        if self.pairs.ndim != 1 or self.pairs.dtype != object:
-            raise CorpusError("phrases must be a list of texts.")
-        read_vocabulary(self.pairs)
+        for what, values in (("phrases", self.pairs), ("words that are not stemmed", self.held)):
+            if values.ndim != 1 or values.dtype != object:
+                raise CorpusError(f"{what} must be a list of texts.")
+            read_vocabulary(values)
+        if self.stem and self.stem not in LANGUAGES.values():
+            raise CorpusError(f"there is no language {self.stem!r:.60} to stem words by.")
         if wrong := next((pair for pair in self.pairs if len(pair.split(" ")) != 2), None):
             raise CorpusError(f"the phrase {wrong!r} is not two words.")
 
@@ -127,8 +154,10 @@ class Preparation:
         """From plain values, which may be a stranger's; an error if they cannot be."""
         kinds = {
             "clean": str, "lowercase": bool, "token_pattern": str, "tokenized": bool, "language": str, "removed": dict,
-            "copies": list, "pairs": list,
+            "copies": list, "pairs": list, "stem": str, "held": list,
         }  # fmt: skip
+        if isinstance(values, dict):
+            values = {"stem": "", "held": []} | values  # files from before there were stems
         if not isinstance(values, dict) or values.keys() != kinds.keys():
             raise CorpusError("it does not say how texts became words.")
         if wrong := next((name for name, kind in kinds.items() if type(values[name]) is not kind), None):
@@ -139,7 +168,8 @@ class Preparation:
             copies = np.array(values["copies"], np.int64).reshape(-1, 2)
         except (ValueError, TypeError, OverflowError) as error:
             raise CorpusError(f"copies of documents must be pairs of numbers: {error}.") from error
-        found = cls(**{**values, "copies": copies, "pairs": read_vocabulary(values["pairs"])})
+        pairs, held = (read_vocabulary(values[name]) for name in ("pairs", "held"))
+        found = cls(**{**values, "copies": copies, "pairs": pairs, "held": held})
         found.check()
         return found
 
@@ -159,6 +189,8 @@ class Preparation:
         out = [f"Left out: {', '.join(words)}."] if words else []
         if self.language == UNKNOWN_LANGUAGE:
             out = [" ".join((*out, "No language was recognised, so that stop words stay: see stop_words."))]
+        if self.stem:
+            out = [" ".join((*out, f"Words are one by stems of {self.stem.title()}, shown as their usual form."))]
         more = []
         if junk := [f"{n[name]:,} {name}" for name in JUNK if n.get(name)]:
             more.append(f"Cleaned: {', '.join(junk)}.")

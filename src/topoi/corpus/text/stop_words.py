@@ -47,6 +47,10 @@ MORE_ENGLISH = frozenset((
 #: Share of the words of a corpus that stop words are at least, in a language that is recognised, and how many different
 #: ones are found. In running text they are about half of the words, in titles and notes some tenth.
 SHARE, DIFFERENT = 0.05, 5
+#: How many different ones are found of a second language, and how many languages a corpus may have. Of pages that were
+#: translated in part 5 to 22 % of the words are stop words of the other language alone, several hundred different ones;
+#: of a third, which nothing is in, it is 3 % at most (benchmarks/raw_languages.py).
+DIFFERENT_MORE, MOST_LANGUAGES = 20, 3
 
 Cut = Callable[[str], Iterable[str]]
 
@@ -101,12 +105,23 @@ def _lists(cut: Cut) -> dict[str, frozenset[str]]:
     return {name: cut_list(stop_words_of(name), cut) for name in names}
 
 
-def recognise(counts: Mapping[str, int], cut: Cut) -> str:
-    """The language whose stop words are most of the words that are counted here; "" if none are enough of them."""
-    total = sum(counts.values())
-    best, most = "", 0
-    for name, words in _lists(cut).items():
-        found = [counts[word] for word in words if word in counts and len(word) > 1]
-        if sum(found) > most and len(found) >= DIFFERENT:
-            best, most = name, sum(found)
-    return best if most >= SHARE * total else ""
+def recognise(counts: Mapping[str, int], cut: Cut) -> list[str]:
+    """The languages whose stop words are a good part of the words that are counted here; none if no list's are.
+
+    The first is the one with most of them. A second has as large a share without those that the first has too, and
+    many of them: so it is where texts were translated in part, or quote another language.
+    """
+    enough = SHARE * sum(counts.values())
+    found: list[str] = []
+    known: set[str] = set()
+    while len(found) < MOST_LANGUAGES:
+        best, most = "", 0
+        for name, words in _lists(cut).items():
+            new = [counts[word] for word in words if word in counts and word not in known and len(word) > 1]
+            if sum(new) > most and len(new) >= (DIFFERENT_MORE if found else DIFFERENT):
+                best, most = name, sum(new)
+        if not best or most < enough:
+            break
+        found.append(best)
+        known |= _lists(cut)[best]
+    return found

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from topoi.corpus.checks import MAX_TOKENS, running_total
 from topoi.corpus.text.limits import Limits, Pruned
 from topoi.corpus.text.phrases import Pairs, find_phrases
+from topoi.corpus.text.stems import Stem, choose_forms, held_words
 
 PIECE = 2**19  # tokens worked on together
 LONG = 2**26  # characters of texts whose words have not been counted yet
@@ -79,6 +80,19 @@ class Tokens:
             raise MemoryError("too many tokens")
         n_bytes = TOKEN * n_tokens + DOCUMENT * n_documents + more
         self.memory.ask(n_bytes, f"It has {n_tokens} tokens or more, in {n_documents} documents")
+
+    def frequencies(self, n_words: int) -> NDArray[np.int64]:
+        """How often each word comes."""
+        view, counts = np.frombuffer(self.words, np.int32), np.zeros(n_words, np.int64)
+        for start in range(0, len(view), PIECE):
+            counts += np.bincount(view[start : start + PIECE], minlength=n_words)
+        return counts
+
+    def replace(self, table: NDArray[np.int32]) -> None:
+        """Put word ``table[w]`` where word w is."""
+        view = np.frombuffer(self.words, np.int32)
+        for start in range(0, len(view), PIECE):
+            view[start : start + PIECE] = table[view[start : start + PIECE]]
 
     def renumber(self, table: NDArray[np.int32], sort: bool) -> None:
         """Give word w the number ``table[w]``, or drop its tokens if that is negative; then sort each document.
@@ -147,6 +161,7 @@ class TextTokens:
         self.n_kept = 0  # bytes of what the reader keeps beside the words: ids, labels, texts
         self.n_dropped = self.n_stop_words = 0  # tokens that a vocabulary lacks, and that are stop words
         self.pairs: Pairs = []  # words that are one phrase, if these are looked for
+        self.held: list[str] = []  # stop words that are not stemmed: see `topoi.corpus.text.stems`
         self._n_vocabulary = self._n_counted = 0  # bytes and number of words so far
         self._n_text = self._n_characters = 0  # characters so far, and since the last piece
         self._vocabulary = vocabulary
@@ -179,9 +194,10 @@ class TextTokens:
         self._numbers.extend(self._look_up(document))
         self._ends.append(len(self._numbers))
         if len(self._numbers) >= PIECE or len(self._ends) >= PIECE or self._n_characters >= LONG:
-            self._flush()
+            self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Count the documents since the last piece; after the first it is known which words are stop words."""
         numbers = np.frombuffer(array("i", self._numbers), np.int32)
         lengths = np.diff(np.array([0, *self._ends])).astype(np.int64)
         self._numbers.clear()
@@ -215,30 +231,44 @@ class TextTokens:
         self._fewest = self._n_letters + len(ignored)
         return np.array([self._index[word] for word in words], np.int32)[numbers]
 
-    def finish(self, limits: Limits) -> tuple[NDArray[np.object_], Pruned]:
-        """Make the tokens those of a corpus; the words of its vocabulary, in order, and what was left out."""
-        self._flush()
+    def finish(self, limits: Limits, stem: Stem | None = None) -> tuple[NDArray[np.object_], Pruned]:
+        """Make the tokens those of a corpus; the words of its vocabulary, in order, and what was left out.
+
+        With `stem` words of the same stem become one.
+        """
+        self.flush()
         if self._vocabulary is not None:
             n_words = len(self._vocabulary)
             self.tokens.renumber(np.arange(n_words, dtype=np.int32), sort=True)
             return self._vocabulary, Pruned(np.ones(n_words, bool))
         words = list(self._index)  # in the order of their numbers
         self._index.clear()
+        forms = np.arange(len(words), dtype=np.int32)
+        stop_words = words[self._n_letters : self._fewest]
+        if stem is not None:
+            forms = choose_forms(words, self.tokens.frequencies(len(words)), self._fewest, stem)
+            self.tokens.replace(forms)
+        stays = forms == np.arange(len(words))
         if self._phrases:
             self.tokens.memory.ask(JOINING * len(self.tokens.words), "Phrases are looked for among its words")
             self.pairs, names, numbers, lengths = find_phrases(*self.tokens.views(), words, self._fewest)
             self.tokens = Tokens(self.tokens.memory)
             self.tokens.extend(numbers, lengths)
             words += names
-        n_words = len(words) - self._fewest
-        order = sorted(range(n_words), key=words[self._fewest :].__getitem__)
+            stays = np.append(stays, np.ones(len(names), bool))
+        stays[: self._fewest] = False
+        order = sorted(np.flatnonzero(stays).tolist(), key=words.__getitem__)
         table = np.full(len(words), UNKNOWN, np.int32)
-        table[self._fewest + np.array(order, np.int64)] = np.arange(n_words)
+        table[np.array(order, np.int64)] = np.arange(len(order))
         self.tokens.renumber(table, sort=True)
-        vocabulary = np.empty(n_words, object)
-        vocabulary[:] = [words[self._fewest + i] for i in order]
-        pruned = self.tokens.prune(n_words, limits)
-        return vocabulary[pruned.kept], pruned
+        vocabulary = np.empty(len(order), object)
+        vocabulary[:] = [words[i] for i in order]
+        pruned = self.tokens.prune(len(order), limits)
+        vocabulary = vocabulary[pruned.kept]
+        if stem is not None:
+            parts = (part for pair in self.pairs for part in pair)
+            self.held = held_words(stop_words, (*vocabulary, *parts), stem)
+        return vocabulary, pruned
 
 
 def drop(
