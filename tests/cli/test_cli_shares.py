@@ -147,3 +147,22 @@ def test_report(place, tmp_path):
     result = call("report", place / "model", "--by", "date", "-o", page)
     assert result.exit_code == 2
     assert "--by" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("dates", "told"),
+    [
+        (["14.10.2023", "3.2.2024"], "say how they are written, --date-format '%d.%m.%Y'."),
+        (["10/14/23", "02/03/24"], "say how they are written, --date-format '%m/%d/%y'."),
+        (["05/06/2023", "02/03/2024"], "say how they are written, --date-format '%d/%m/%Y' or '%m/%d/%Y'."),
+        (["14.10.2023", "3/2/24"], "and '3/2/24', which are taken for 2 categories. If they are dates, write all"),
+    ],
+)
+def test_dates_that_are_not_guessed(place, tmp_path, dates, told):
+    rows = [row | {"date": dates[i % 2]} for i, row in enumerate(posts(12))]
+    write_csv(tmp_path / "posts.csv", rows)
+    result = call("shares", place / "model", tmp_path / "posts.csv", "--by", "date")
+    assert result.exit_code == 0
+    assert told in " ".join(result.stderr.split())
+    result = call("shares", place / "model", tmp_path / "posts.csv", "--by", "section")
+    assert "If they are dates" not in result.stderr

@@ -148,3 +148,21 @@ def test_columns_to_group_by_may_have_anything(tmp_path):
             read_documents(tmp_path / "a.csv", groups=bad)
     with pytest.raises(ParameterError, match="topic labels"):
         read_documents(tmp_path / "a.csv", groups=["kind"], topic_labels="kind")
+
+
+def test_decimal_commas():
+    """They would be categories without a word, each its own."""
+    with pytest.warns(UserWarning, match="'price' has numbers with a decimal comma, as '12,50': its values are taken"):
+        data = read(b"text;price\nx1;12,50\nx2;7\nx3;1.234,50\n", format="csv", covariates=["price"])
+    assert data.covariates["price"].tolist() == ["12,50", "7", "1.234,50"]
+    message = error_of(b"text;price\nx1;12,50\n", format="csv", covariates={"price": "number"})
+    assert "is '12,50'; it must be a number. Write decimals with a point." in message
+    message = error_of(b"text;price\nx1;12,50\n", format="csv", target="price")
+    assert "the target is '12,50', not a number. Write decimals with a point." in message
+
+
+@pytest.mark.filterwarnings("error")
+def test_categories_with_commas_that_are_no_numbers():
+    data = read(b"text;size\nx1;1,5 m\nx2;2,5\n", format="csv", covariates={"size": None})
+    assert data.covariates["size"].tolist() == ["1,5 m", "2,5"]
+    read(b"text;size\nx1;2,5\n", format="csv", covariates={"size": "category"})

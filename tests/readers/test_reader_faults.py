@@ -110,7 +110,9 @@ def test_other_encodings(name):
     text = {"txt": "abc\nné\n", "csv": "text\né\n", "jsonl": '{"text": "é"}\n', "mallet": "n1 A é\n"}[name]
     what = error_of(text.encode("latin-1"), format=name)
     assert "the byte 0xe9 is not valid UTF-8" in what
-    assert "option encoding: 'latin-1'" in what
+    assert "give encoding='cp1252'; else name another, as encoding='latin-1'" in what
+    word = "né" if name == "txt" else "é"
+    assert f"Read as cp1252 it would be part of {word!r}: if that is right" in what
     if name == "txt":
         assert "line 2, byte 2" in what
     for encoding in ("utf-16", "utf-32"):
@@ -177,9 +179,33 @@ def test_columns_of_formats_without():
         read(b"text", format="txt", target=True)
 
 
+def test_bytes_that_are_no_letters():
+    what = error_of(b"caf\xa9 \x8d\n", format="txt")
+    assert "is not valid UTF-8. If it is Western European, give encoding='cp1252'" in what
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_another_delimiter_is_found(mark, quote):
+    rows = [["title", "text", "kind"], ["a, b", "red cat", "x"], ["c", "blue, dog", "y"]]
+    lines = [mark.join(f"{quote}{field}{quote}" for field in row) for row in rows]
+    found = read("\n".join(["", *lines]).encode(), format="csv", text="text", label="kind")
+    assert list(found.labels) == ["x", "y"]
+    assert set(found.corpus.vocabulary) == {"red", "cat", "blue", "dog"}
+    assert list(read("\n".join(lines).encode(), format="csv", label="kind").labels) == ["x", "y"]  # text by its name
+
+
+def test_the_usual_delimiter_stays():
+    assert read(b"a;text\nred;cat\n", format="csv", text="a;text").corpus.n_tokens == 2  # one column, by its name
+    assert read(b"text,a;b\nred,cat\n", format="csv").corpus.n_tokens == 1
+    assert read(b"text;a\nred;cat\n", format="csv", header=False).corpus.n_tokens == 3
+    assert "it has 'title;text'" in error_of(b"title;text\na;b\n", format="csv", text="text", delimiter=",")
+
+
 def test_another_delimiter():
-    what = error_of(b"title;text\na;b\n", format="csv", text="text")
-    assert "Is the delimiter a semicolon? Then give delimiter=';'" in what
+    for options in ({"text": "text"}, {}):  # nor is the whole line taken for the text
+        what = error_of(b"title;body\na;b\n", format="csv", **options)
+        assert "Is the delimiter a semicolon? Then give delimiter=';'" in what
     with pytest.raises(ParameterError, match="delimiter: must be one character"):
         read(b"a,b\n", format="csv", delimiter="::")
 
@@ -322,3 +348,16 @@ def test_nothing_but_broken_documents():
 
 def test_no_words():
     assert "no word is left of 2 documents: see token_pattern" in error_of(b"a\nb\n", format="txt")
+
+
+def test_a_spreadsheet(tmp_path):
+    (tmp_path / "posts.XLSX").write_bytes(b"PK\x03\x04")
+    with pytest.raises(FileError, match=r"posts\.XLSX: is a spreadsheet, which is not read\. Save it as CSV"):
+        read_documents(tmp_path / "posts.XLSX")
+
+
+def test_no_text_at_all():
+    """What other programs write for a text that is missing is no word; within a text it is one."""
+    found = read(b"id,text\n1,NULL\n2,n/a\n3,nan \n4,a null word\n5,none\n", format="csv", id="id")
+    assert found.corpus.doc_lengths.tolist() == [0, 0, 0, 2, 0]
+    assert read(b"a,b\nNaN,red\n", format="csv", text=["a", "b"]).corpus.vocabulary.tolist() == ["red"]

@@ -112,13 +112,13 @@ def waiting(what: str, quiet: bool = False) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def told_warnings() -> Iterator[None]:
+def told_warnings(quiet: bool = False) -> Iterator[None]:
     """Print the library's warnings about documents as remarks, each once."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
     for message in dict.fromkeys(str(found.message) for found in caught if issubclass(found.category, UserWarning)):
-        note(f"Warning: {in_words(message)}")
+        note(f"Warning: {in_words(message)}", quiet)
 
 
 def print_json(value: Any) -> None:

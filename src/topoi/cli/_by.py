@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.errors import ParameterError
+from topoi.errors import ParameterError, warn_user
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from topoi.evaluate.groups import Groups
 
 PANEL = "Groups"
+#: What may be dates, of which nobody knows where the month is; and ways to read them.
+LIKE_DATES = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4}|\d{2})")
+WAYS = [order.replace(" ", mark) + mark + year
+        for mark in "./-" for order in ("%d %m", "%m %d") for year in ("%Y", "%y")]  # fmt: skip
 
 
 def _option(*names: str, help: str) -> Any:
@@ -64,4 +69,28 @@ class Grouping:
             if len(columns) > 1 and period is not None and not are_dates(column, self.date_format):
                 given = {}
             out.append(as_groups(column, name=name, missing=self.missing, **given))
+            if out[-1].kind == "categories" and self.period == "auto":
+                _warn_of_dates(name, [value for value in out[-1].names if LIKE_DATES.fullmatch(value)], out[-1].names)
         return out
+
+
+def _warn_of_dates(name: str, dates: list[str], values: list[str]) -> None:
+    """Dates whose order of day and month is not known have become a group each: say how to make periods of them."""
+    from topoi.evaluate.dates import parse_date
+
+    if not dates or len(dates) < len(values) / 2:
+        return
+    fitting = [way for way in WAYS if all(parse_date(value, way) is not None for value in dates)]
+    how = f"say how they are written, date_format='{fitting[0]}'" if fitting else "write all of them in one way first"
+    if len(fitting) > 1:
+        how += f" or '{fitting[1]}'"
+    several = "" if fitting else f" and {next(value for value in dates if _way(value) != _way(dates[0]))!r}"
+    warn_user(
+        f"the column {name!r} has values as {dates[0]!r}{several}, which are taken for {len(values):,} categories. If "
+        f"they are dates, {how}."
+    )
+
+
+def _way(value: str) -> list[int]:
+    """How a date is written: the lengths of the marks between its numbers, and of the last number."""
+    return [ord(mark) for mark in re.findall(r"\D", value)] + [len(re.split(r"\D", value)[-1])]

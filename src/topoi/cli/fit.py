@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli._app import INTERRUPTED, console, note, print_json, waiting
+from topoi.cli._app import INTERRUPTED, console, note, print_json, told_warnings, waiting
 from topoi.cli._card import save_card
 from topoi.cli._folder import Model, forget, named, new_folder, only_we, save_about, save_model
 from topoi.cli._messages import in_words
@@ -168,7 +168,8 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
         from topoi.cli._hold_out import hold_out, to_watch
         from topoi.cli._labels import to_learn
 
-        data = read(order.source, reading)
+        with told_warnings(quiet):
+            data = read(order.source, reading)
         if reading.label is None and reading.target is None:
             data = replace(data, labels=None)  # some formats have them all the same
             target = data.target

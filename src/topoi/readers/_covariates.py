@@ -7,6 +7,7 @@ knows best whether to fill it in, to name it, or to leave the document out.
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from collections.abc import Mapping, Sequence
 from sys import getsizeof
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.errors import ParameterError
+from topoi.errors import ParameterError, warn_user
 
 #: What a column may be said to be; None is found out.
 KINDS = ("number", "category", None)
@@ -23,6 +24,7 @@ KINDS = ("number", "category", None)
 TOPIC_LABELS = "topic labels"
 #: What a column is that documents are grouped by afterwards; it may have anything in it, and nothing.
 GROUP = "group"
+DECIMAL_COMMA = re.compile(r"[-+]?\d+(\.\d{3})*,\d+")  # 12,50 or 1.234,50
 MISSING = (
     "has no value; fill it in, give what is missing a name of its own, or leave such documents out: on_error='skip'."
 )
@@ -73,6 +75,11 @@ def as_number(value: Any) -> float | None:
         return None
 
 
+def comma_hint(value: Any) -> str:
+    """What to do about a number with a decimal comma; nothing for anything else."""
+    return " Write decimals with a point." if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()) else ""
+
+
 def check_covariate(value: Any, kind: str | None) -> str | None:
     """What is wrong with a value, if anything, as the end of a sentence."""
     if kind == GROUP:
@@ -83,7 +90,7 @@ def check_covariate(value: Any, kind: str | None) -> str | None:
         return f"is a {type(value).__name__}; covariates are numbers, texts, true or false."
     number = as_number(value)
     if number is None:
-        return f"is {str(value)[:50]!r}; it must be a number." if kind == "number" else None
+        return f"is {str(value)[:50]!r}; it must be a number.{comma_hint(value)}" if kind == "number" else None
     if math.isnan(number):
         return MISSING
     return "is infinite, or too large; it must be a finite number." if math.isinf(number) else None
@@ -92,8 +99,9 @@ def check_covariate(value: Any, kind: str | None) -> str | None:
 class CovariateColumn:
     """A value for each document; those that are equal as texts are the same."""
 
-    def __init__(self, kind: str | None) -> None:
+    def __init__(self, kind: str | None, name: str = "") -> None:
         self._kind = kind
+        self._name = name
         self._index: dict[str, int] = {}
         self._codes = array("i")
         self.n_bytes = 0  # of the values that there are, in memory
@@ -112,9 +120,20 @@ class CovariateColumn:
         numbers = [as_number(text) for text in self._index] if self._kind != "category" else [None]
         if None not in numbers:
             return np.array(numbers, np.float64)[codes]
+        if self._kind is None:
+            self._warn_of_commas(numbers)
         texts = np.empty(len(self._index), object)
         texts[:] = list(self._index)
         return texts[codes]
+
+    def _warn_of_commas(self, numbers: Sequence[float | None]) -> None:
+        """Numbers of which some have a decimal comma become categories, which is hardly what is meant."""
+        others = [text for text, number in zip(self._index, numbers, strict=True) if number is None]
+        if all(map(DECIMAL_COMMA.fullmatch, others)):
+            warn_user(
+                f"the covariate {self._name!r} has numbers with a decimal comma, as {others[0]!r}: its values are "
+                "taken for categories. Write decimals with a point, as 12.50, for a number."
+            )
 
 
 class GroupColumn(CovariateColumn):

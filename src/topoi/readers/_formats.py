@@ -33,6 +33,9 @@ class Format:
     labels: bool = True  # whether there are any
 
 
+SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")  # people try
+
+
 def late(target: str) -> Callable[[Request], Any]:
     """The function `"module:name"` of this room; the module is imported when it is called."""
 
@@ -85,6 +88,8 @@ def choose_format(source: Source, format: Any) -> Format:
     if not source.path.exists():
         raise fault(source.name, "there is no such file; check the path.")
     found = format_of(source.path.name)
+    if found is None and source.path.suffix.lower() in SPREADSHEETS:
+        raise fault(source.name, "is a spreadsheet, which is not read. Save it as CSV in that program, and read that.")
     if found is None:
         raise ParameterError(
             "format",

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.readers._covariates import comma_hint
+
 NOT_KNOWN, SINGLE = -1, -2  # in place of the number of labels
 
 
@@ -139,7 +141,7 @@ def read_target(value: Any) -> tuple[float | None, str | None]:
             raise ValueError
         number = float(value)
     except (ValueError, TypeError, OverflowError):
-        return None, f"the target is {str(value)[:50]!r}, not a number."
+        return None, f"the target is {str(value)[:50]!r}, not a number.{comma_hint(value)}"
     if math.isnan(number):
         return None, None
     return number, "the target is infinite; it must be a finite number." if math.isinf(number) else None

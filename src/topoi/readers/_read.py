@@ -193,10 +193,10 @@ def _groups(dataset: Dataset, names: list[str]) -> dict[str, NDArray[Any]]:
     return {name: ((dataset.groups or {}) | (dataset.covariates or {}))[name] for name in names}
 
 
-def _new_column(kind: str | None, label_separator: str | None) -> TopicLabelColumn | CovariateColumn:
+def _new_column(name: str, kind: str | None, label_separator: str | None) -> TopicLabelColumn | CovariateColumn:
     if kind == TOPIC_LABELS:
         return TopicLabelColumn(label_separator)
-    return GroupColumn() if kind == GROUP else CovariateColumn(kind)
+    return GroupColumn() if kind == GROUP else CovariateColumn(kind, name)
 
 
 def _read_texts(
@@ -213,7 +213,7 @@ def _read_texts(
     answers = _answers(request)
     ids: list[Any] = []
     kept: list[str] = []
-    beside = {name: _new_column(kind, request.label_separator) for name, kind in request.covariates.items()}
+    beside = {name: _new_column(name, kind, request.label_separator) for name, kind in request.covariates.items()}
     columns = list(beside.values())
     are_lists, n_documents, n_kept = False, 0, 0
     for text, answer, document_id, *covariates in documents(request):

@@ -68,11 +68,14 @@ class Request:
         return ("target" if self.target is True else str(self.target)) if self.numeric else self.label
 
     def columns(self, names: Sequence[str], hint: str = "") -> Columns:
-        """The columns to read among those that there are; raise if one is missing or comes twice."""
+        """The columns to read among those that there are; raise if one is missing or comes twice.
+
+        The only column is the text, unless a `hint` says that it may be several columns in truth.
+        """
         texts = self.text
         if not texts:
             candidates = [name for name in TEXT_COLUMNS if name in names]
-            if not candidates and len(names) != 1:
+            if not candidates and (len(names) != 1 or hint):
                 raise fault(self.name, f"has no column 'text'; it has {listed(names)}. Name one: text=….{hint}")
             texts = (candidates[0] if candidates else names[0],)
         for name in (*texts, self.answer, self.id, *self.covariates):

@@ -10,6 +10,7 @@ import codecs
 import contextlib
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,7 @@ MAX_DOCUMENT = 2**26  # bytes: a file that is one endless line gets no more memo
 MAX_SKIPPED = 2**30  # bytes of a line to skip that are read in search of its end
 TOO_LONG = f"is longer than {MAX_DOCUMENT >> 20} MiB, too long for one document. Cut it into smaller ones."
 
+WESTERN = "cp1252"  # Latin-1 with quotes and dashes: what spreadsheets write where they do not write UTF-8
 _MARKS = [  # UTF-32 first: its mark begins with that of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -155,8 +157,23 @@ def what_is_wrong(error: UnicodeError, encoding: str) -> str:
     if not isinstance(error, UnicodeDecodeError):
         return f"is not {encoding}: {error}. Name the encoding of the file by the option encoding."
     what = f"the byte 0x{error.object[error.start]:02x} is not valid {encoding.upper()}."
-    others = "'latin-1' or 'cp1252'" if encoding == "utf-8" else "'utf-8'"
-    return f"{what} If the file has another encoding, name it by the option encoding: {others}, for example."
+    if encoding != "utf-8":
+        return f"{what} If the file has another encoding, name it, as encoding='utf-8'."
+    word = _word_around(error.object, error.start)
+    read = (
+        f"Read as {WESTERN} it would be part of {word!r}: if that is right," if word else "If it is Western European,"
+    )
+    return f"{what} {read} give encoding='{WESTERN}'; else name another, as encoding='latin-1'."
+
+
+def _word_around(line: bytes, at: int) -> str:
+    """The word around a byte, as a Western spreadsheet writes it; nothing where that gives no letter."""
+    text = line[max(at - 30, 0) : at + 30].decode(WESTERN, "replace")
+    letter = min(at, 30)
+    if not text[letter].isalpha():
+        return ""
+    before, after = re.search(r"[^\W\d_]*$", text[:letter]), re.match(r"[^\W\d_]+", text[letter:])
+    return (before[0] if before else "") + (after[0] if after else "")
 
 
 def position(error: UnicodeError) -> int | None:

@@ -1,5 +1,8 @@
 """CSV and TSV. The first line names the columns, unless the option header says no: then they are '1', '2', ….
 
+Spreadsheets of many countries write semicolons. So where no delimiter is given and the usual one leaves the header
+whole, another one is taken that cuts it into the columns that were asked for: the file could not be read otherwise.
+
 A quote that is not closed swallows lines. When such a record turns out broken, only its first line is: the reader goes
 back to the second. A record that begins among the swallowed lines and is open at the end of its line would run into the
 same end, so it is broken too and not followed again: no line is read more than three times, however many are broken.
@@ -13,9 +16,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from topoi.errors import ParameterError
-from topoi.readers._request import Documents, Request, joined
+from topoi.readers._request import TEXT_COLUMNS, Documents, Request, joined
 from topoi.readers._source import MAX_DOCUMENT
 
+MARKS = ",;\t|"  # delimiters that are looked for
+#: What programs write where there is no text, as `DataFrame.to_csv` or a database; no document consists of it.
+NO_TEXT = frozenset({"null", "nan", "na", "n/a", "#n/a", "<na>", "none"})
 UNCLOSED = "unexpected end of data"  # what Python's parser says of an open quote
 
 
@@ -30,8 +36,8 @@ def tab_documents(request: Request) -> Documents:
 
 
 def _documents(request: Request, delimiter: str) -> Documents:
-    delimiter = request.delimiter or delimiter
     lines = _Lines(request.source.lines(request.faults))
+    delimiter = request.delimiter or _delimiter(request, lines.peek(), delimiter)
     records = _records(request, lines, delimiter)
     first = next(records, None)
     if first is None:
@@ -65,8 +71,8 @@ def _documents(request: Request, delimiter: str) -> Documents:
         if covariates and (problem := request.wrong_covariate(covariates)):
             request.faults.document(request.name, problem, line=lines.first)
             continue
-        text = record[text_at[0]] if len(text_at) == 1 else joined([record[at] for at in text_at])
-        yield text, answer, document_id, *covariates
+        texts = ["" if record[at].strip().lower() in NO_TEXT else record[at] for at in text_at]
+        yield joined(texts), answer, document_id, *covariates
 
 
 class _Lines:
@@ -92,6 +98,14 @@ class _Lines:
             raise csv.Error(f"the record is longer than {MAX_DOCUMENT >> 20} MiB")
         return line + "\n"
 
+    def peek(self) -> str:
+        """The first line that is not empty, which stays to be read; those before it are no records."""
+        for number, line in self._lines:
+            if line:
+                self._again.append((number, line))
+                return line
+        return ""
+
     @property
     def first(self) -> int | None:
         """The line at which the record begins."""
@@ -113,9 +127,8 @@ def _records(request: Request, lines: _Lines, delimiter: str) -> Iterator[list[s
     # why it is only ever raised.
     if csv.field_size_limit() < MAX_DOCUMENT:
         csv.field_size_limit(MAX_DOCUMENT)
-    quoting: Any = csv.QUOTE_MINIMAL if request.quotes else csv.QUOTE_NONE
     try:
-        reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
+        reader = csv.reader(lines, delimiter=delimiter, quoting=_quoting(request), strict=True)
     except (TypeError, ValueError, csv.Error) as error:
         raise ParameterError("delimiter", f"must be one character, not {delimiter!r} ({error})") from error
     while True:
@@ -130,6 +143,10 @@ def _records(request: Request, lines: _Lines, delimiter: str) -> Iterator[list[s
             continue
         if len(record) > 1 or (record and record[0].strip()):
             yield record
+
+
+def _quoting(request: Request) -> Any:
+    return csv.QUOTE_MINIMAL if request.quotes else csv.QUOTE_NONE
 
 
 def _again(first: list[str], records: Iterator[list[str]]) -> Iterator[list[str]]:
@@ -149,9 +166,29 @@ def _what_is_wrong(error: csv.Error) -> str:
     return f"not CSV: {what}."
 
 
+def _delimiter(request: Request, header: str, usual: str) -> str:
+    """The usual delimiter, unless the header is one field by it and has the columns asked for by another."""
+    if not request.header or len(_fields(request, header, usual)) > 1:
+        return usual
+    asked = {name for name in (*request.text, request.answer, request.id, *request.covariates) if name is not None}
+    for mark in MARKS:
+        names = set(_fields(request, header, mark)) if mark != usual else set()
+        if len(names) > 1 and asked <= names and (request.text or names.intersection(TEXT_COLUMNS)):
+            return mark
+    return usual
+
+
+def _fields(request: Request, line: str, delimiter: str) -> list[str]:
+    """The fields of a line by itself; none where it is no record, as when a quote goes on in the next line."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter, quoting=_quoting(request), strict=True), [])
+    except csv.Error:
+        return []
+
+
 def _hint(names: list[str], delimiter: str) -> str:
     """What to try if the header has but one field, with another delimiter in it."""
-    other = next((mark for mark in ",;\t|" if mark != delimiter and len(names) == 1 and mark in names[0]), None)
+    other = next((mark for mark in MARKS if mark != delimiter and len(names) == 1 and mark in names[0]), None)
     return "" if other is None else f" Is the delimiter {_shown(other)}? Then give delimiter={other!r}."
 
 
