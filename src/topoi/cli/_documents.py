@@ -54,7 +54,8 @@ class Given:
         known = self.model.preparation
         if pattern is not None:
             known = replace(known, token_pattern=pattern)
-        return known.cut(self.texts(np.arange(len(self.data))))
+        vocabulary = self.model.words.vocabulary
+        return known.cut(self.texts(np.arange(len(self.data))), () if vocabulary is None else vocabulary)
 
 
 def open_with_labels(

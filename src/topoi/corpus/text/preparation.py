@@ -101,7 +101,10 @@ class Preparation:
 
     def form_finder(self, vocabulary: Iterable[str]) -> Callable[[str], str] | None:
         """What brings words to the forms of a vocabulary that have the same stem; None if words are not stemmed."""
-        return form_finder(stemmer_of(self.stem), vocabulary, self.phrases, self.held) if self.stem else None
+        if not self.stem:
+            return None
+        held = (*self.held, *self.options.words.letters)  # single letters are no words
+        return form_finder(stemmer_of(self.stem), vocabulary, self.phrases, held)
 
     def cut(self, texts: Iterable[str], vocabulary: Iterable[str] = ()) -> list[list[str]]:
         """The words of texts, cleaned, in their order; those that a vocabulary lacks are among them."""

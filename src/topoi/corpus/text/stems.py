@@ -51,9 +51,9 @@ def choose_forms(words: Sequence[str], n_tokens: NDArray[np.int64], fewest: int,
     return forms
 
 
-def held_words(stop_words: Iterable[str], vocabulary: Iterable[str], stem: Stem) -> list[str]:
-    """Stop words that have the stem of a word of the vocabulary, as "using" that of "useful": they are not stemmed."""
-    stems = set(map(stem, vocabulary))
+def held_words(stop_words: Iterable[str], words: Iterable[str], stem: Stem) -> list[str]:
+    """Stop words that have the stem of one of the words, as "using" that of "useful": they are not stemmed."""
+    stems = set(map(stem, words))
     return sorted(word for word in stop_words if stem(word) in stems)
 
 

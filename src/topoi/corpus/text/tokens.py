@@ -266,7 +266,8 @@ class TextTokens:
         pruned = self.tokens.prune(len(order), limits)
         vocabulary = vocabulary[pruned.kept]
         if stem is not None:
-            self.held = held_words(stop_words, vocabulary, stem)
+            parts = (part for pair in self.pairs for part in pair)
+            self.held = held_words(stop_words, (*vocabulary, *parts), stem)
         return vocabulary, pruned
 
 
