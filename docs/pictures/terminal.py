@@ -8,6 +8,7 @@ it really took is printed. Needs `pip install pyte` (a terminal in memory) and P
 from __future__ import annotations
 
 import codecs
+import contextlib
 import fcntl
 import os
 import pty
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import termios
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
@@ -203,9 +205,9 @@ def row(runs: Row, y: float, begin: float, end: float, last: bool) -> str:
     return f'<text y="{y:g}" visibility="hidden" xml:space="preserve">{spans}{timing}</text>'
 
 
-def main() -> None:
-    """Install, record, draw."""
-    begun = time.monotonic()
+@contextlib.contextmanager
+def new_place() -> Iterator[tuple[Path, dict[str, str]]]:
+    """A copy of the repository with nothing installed, and the environment of somebody who begins there."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "topoi"
         shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(".git", "__pycache__", "site", "*.egg-info"))
@@ -218,6 +220,19 @@ def main() -> None:
         }
         environment["PIP_QUIET"] = "3"  # no remarks on how this machine's pip is set up
         environment["COLUMNS"], environment["LINES"] = str(COLUMNS), str(ROWS)
+        yield folder, environment
+
+
+def cpu_seconds() -> float:
+    """CPU time of all commands so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def main() -> None:
+    """Install, record, draw."""
+    begun = time.monotonic()
+    with new_place() as (folder, environment):
         recorder = Recorder()
         for command in INSTALL:
             record(recorder, command, folder, environment)
@@ -229,9 +244,8 @@ def main() -> None:
     seconds = recorder.now + 2 * PAUSE
     PICTURE.write_text(draw(recorder.frames, seconds), encoding="utf-8")
     print(f"{PICTURE.relative_to(ROOT)}: {PICTURE.stat().st_size / 1e3:.0f} kB, {seconds:.0f} s")
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"really: {installed - begun:.0f} s to install, {ended - installed:.0f} s from the CSV file to the report;")
-    print(f"CPU time of all commands: {used.ru_utime + used.ru_stime:.0f} s")
+    print(f"CPU time of all commands: {cpu_seconds():.0f} s")
 
 
 if __name__ == "__main__":
