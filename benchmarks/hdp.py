@@ -30,7 +30,7 @@ PEER = "tomotopy HDP"
 FOUND = "topoi auto"
 FIXED = "topoi, K given"
 COSTS = ("partial", "polya_urn")
-SWEEPS = (5, 10, 20, 30, 40, 50, 60, 80, 100, 120, 140, 160, 180, 200, 250, 300, 400, 500, 600, 800, 1000)
+SWEEPS = (1, 2, 3, 5, 10, 20, 30, 40, 50, 60, 80, 100, 120, 140, 160, 180, 200, 250, 300, 400, 500, 600, 800, 1000)
 #: Sweeps that are timed for the cost of a sweep, of each kind in turn.
 TIMED = 10
 
