@@ -26,6 +26,9 @@ from topoi.estimators.saved import Savable
 from topoi.estimators.watch import watch_words
 from topoi.predict.splitting import topics_of_tokens
 
+#: Fitted attributes that have a row for every sweep that was looked at.
+TRACES = ("log_joint_", "n_topics_trace_", "concentrations_")
+
 
 class LDA(TopicEstimator):
     """Latent Dirichlet allocation by Gibbs sampling.
@@ -317,16 +320,26 @@ class LDA(TopicEstimator):
             corpus=corpus, seed=self.seed_, priors=model.priors.found(), topic_names=model.topic_names or (),
             start=Start(z, before),
         )  # fmt: skip
-        (runs,) = new._run([problem], schedule)
+        earlier = {name: vars(self)[name] for name in TRACES if name in vars(self)}
+        return new.sample_on(problem, schedule, earlier, self._topic_labels_so_far | self._terms_so_far)
+
+    def sample_on(
+        self, problem: Problem, schedule: Schedule, earlier: Mapping[str, Any], beside: Mapping[str, Any]
+    ) -> LDA:
+        """Become what a run of `problem` leaves, with the traces of the run before; for `resume`, on its new estimator.
+
+        `beside` are attributes that stay as they were.
+        """
+        hidden = self.model_.hidden
+        (runs,) = self._run([problem], schedule)
         for run in runs:
-            run.model.hidden = model.hidden
+            run.model.hidden = hidden
         found = learned(problem, runs, schedule)
-        for name in ("log_joint_", "n_topics_trace_", "concentrations_"):
-            if name in found and name in vars(self):
-                found[name] = np.concatenate((getattr(self, name), found[name]))
-        found["traces_"] = [found["log_joint_"]]
-        new._become(found | {"_batches": 0} | self._topic_labels_so_far | self._terms_so_far)
-        return new
+        for name, trace in earlier.items():
+            if name in found:
+                found[name] = np.concatenate((trace, found[name]))
+        self._become(found | {"traces_": [found["log_joint_"]], "_batches": 0} | dict(beside))
+        return self
 
     def effects(self, level: float = 0.9, grid: int | None = None) -> list[TopicEffect]:
         """How topics vary with the covariates of the fit: see `topic_effects`.
