@@ -177,7 +177,7 @@ def test_not_fitted(method, few):
 
 
 def test_docstrings():
-    assert doctest.testmod(topoi.estimators.lda) == (0, 11)
+    assert doctest.testmod(topoi.estimators.lda) == (0, 15)
 
 
 def test_import_is_light():
@@ -320,9 +320,9 @@ def test_partial_fit_does_not_remember_an_earlier_fit(few):
 def test_batches_have_streams_of_their_own(few, monkeypatch):
     seeds = []
 
-    def note(corpus, priors, seed, supervision):
+    def note(corpus, priors, seed, *others):
         seeds.append(seed)
-        return new_state(corpus, priors, seed, supervision)
+        return new_state(corpus, priors, seed, *others)
 
     monkeypatch.setattr(topoi.chain.engines.choose, "new_state", note)
     quick(n_chains=2).fit(few).partial_fit(few[:6]).partial_fit(few[:6])

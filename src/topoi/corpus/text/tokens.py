@@ -88,7 +88,7 @@ class Tokens:
             counts += np.bincount(view[start : start + PIECE], minlength=n_words)
         return counts
 
-    def replace(self, table: NDArray[np.int32]) -> None:
+    def recode(self, table: NDArray[np.int32]) -> None:
         """Put word ``table[w]`` where word w is."""
         view = np.frombuffer(self.words, np.int32)
         for start in range(0, len(view), PIECE):
@@ -247,7 +247,7 @@ class TextTokens:
         stop_words = words[self._n_letters : self._fewest]
         if stem is not None:
             forms = choose_forms(words, self.tokens.frequencies(len(words)), self._fewest, stem)
-            self.tokens.replace(forms)
+            self.tokens.recode(forms)
         stays = forms == np.arange(len(words))
         if self._phrases:
             self.tokens.memory.ask(JOINING * len(self.tokens.words), "Phrases are looked for among its words")
