@@ -166,3 +166,12 @@ def test_dates_that_are_not_guessed(place, tmp_path, dates, told):
     assert told in " ".join(result.stderr.split())
     result = call("shares", place / "model", tmp_path / "posts.csv", "--by", "section")
     assert "If they are dates" not in result.stderr
+
+
+def test_numbers_of_versions_are_no_dates(place, tmp_path):
+    """They look like dates, and are all written alike, but no order of day and month fits."""
+    rows = [row | {"version": ["14.13.22", "2.40.10"][i % 2]} for i, row in enumerate(posts(12))]
+    write_csv(tmp_path / "posts.csv", rows)
+    result = call("shares", place / "model", tmp_path / "posts.csv", "--by", "version")
+    assert result.exit_code == 0
+    assert "If they are dates" not in result.stderr

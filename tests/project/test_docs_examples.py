@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from support.fill import fill
 from support.places import ROOT
 from topoi import datasets
 from topoi.datasets import Texts
@@ -21,16 +22,6 @@ PAGES = [
     *sorted(f"howto/{page.name}" for page in (DOCS / "howto").glob("*.md")),
 ]
 NO_MATPLOTLIB = importlib.util.find_spec("matplotlib") is None
-
-
-def load_fill():
-    spec = importlib.util.spec_from_file_location("fill", DOCS / "fill.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-fill = load_fill()
 
 
 @pytest.fixture(scope="module")

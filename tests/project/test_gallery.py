@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import json
 import lzma
 import re
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from support.fill import fill
 from support.places import ROOT
 
 DOCS = ROOT / "docs"
@@ -28,16 +28,6 @@ SUBJECTS = [
     ["jobs", "tax", "deficit", "economy", "budget", "growth"],
 ]
 WORDS = [word for subject in SUBJECTS for word in subject]
-
-
-def load_fill():
-    spec = importlib.util.spec_from_file_location("fill", DOCS / "fill.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-fill = load_fill()
 
 
 def counts(rng: np.random.Generator) -> tuple[sparse.csr_array, np.ndarray]:

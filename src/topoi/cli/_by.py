@@ -81,10 +81,13 @@ def _warn_of_dates(name: str, dates: list[str], values: list[str]) -> None:
     if not dates or len(dates) < len(values) / 2:
         return
     fitting = [way for way in WAYS if all(parse_date(value, way) is not None for value in dates)]
+    others = [value for value in dates if _way(value) != _way(dates[0])]
+    if not fitting and not others:  # all written alike, but no dates: numbers of versions, for instance
+        return
     how = f"say how they are written, date_format='{fitting[0]}'" if fitting else "write all of them in one way first"
     if len(fitting) > 1:
         how += f" or '{fitting[1]}'"
-    several = "" if fitting else f" and {next(value for value in dates if _way(value) != _way(dates[0]))!r}"
+    several = "" if fitting else f" and {others[0]!r}"
     warn_user(
         f"the column {name!r} has values as {dates[0]!r}{several}, which are taken for {len(values):,} categories. If "
         f"they are dates, {how}."
