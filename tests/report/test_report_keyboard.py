@@ -48,6 +48,13 @@ def reach(page, selector, most=400):
     raise AssertionError(f"Tab does not reach {selector}")
 
 
+def go_to(page, section, content):
+    """Follow the link to a section, and wait until it has its content."""
+    reach(page, f'nav a[href="#{section}"]')
+    page.keyboard.press("Enter")
+    page.wait_for_selector(content)
+
+
 FOCUS = """() => {
   const at = document.activeElement, box = at.getBoundingClientRect();
   const name = at.getAttribute("aria-label") || at.labels?.[0]?.textContent || at.textContent || at.title;
@@ -112,9 +119,7 @@ def test_tab_goes_through_cards_that_are_edited(visit, large, viewport):
 def test_groups_with_keys(visit, large, viewport):
     lda, path, by = large
     page = visit(path, viewport)
-    reach(page, 'nav a[href="#groups"]')
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#groups .shares-of")
+    go_to(page, "groups", "#groups .shares-of")
     reach(page, "#groups-by")
     # Sort by a group: the first line is the topic with the largest share there.
     table = topics_by(lda, by["section"], CORPUS.take(np.arange(60)))
@@ -187,9 +192,7 @@ def test_cards_with_keys(visit, large, viewport):
 def test_documents_with_keys(visit, large, viewport):
     _, path, _ = large
     page = visit(path, viewport)
-    reach(page, 'nav a[href="#documents"]')
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#search")
+    go_to(page, "documents", "#search")
     reach(page, "#search")
     page.keyboard.type("word7")
     sync_api.expect(page.locator("#documents-body .status")).not_to_have_text("")
@@ -219,9 +222,7 @@ def test_weights_with_keys(visit, tmp_path, viewport):
     model.fit(CORPUS, np.array(SECTIONS))
     write_report(tmp_path / "report.html", model, X=CORPUS.take(np.arange(20)))
     page = visit(tmp_path / "report.html", viewport)
-    reach(page, 'nav a[href="#labels"]')
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#labels .heat")
+    go_to(page, "labels", "#labels .heat")
     reach(page, "#labels .column")
     for _ in range(2):
         page.keyboard.press("Tab")
