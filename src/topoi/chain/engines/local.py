@@ -63,8 +63,11 @@ class Engine(Protocol):
     def keep(self, samples: Samples) -> None:
         """Keep the topics as a sample."""
 
-    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Topic shares (D, …) of the documents, averaged over the samples; topic k becomes part of topic number[k]."""
+    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32] | None:
+        """Topic shares (D, …) of the documents, averaged over the samples; topic k becomes part of topic number[k].
+
+        None if the samples have none.
+        """
 
     def topics(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """The topics of the tokens of some documents, one after the other."""
@@ -141,14 +144,15 @@ class Local:
     def keep(self, samples: Samples) -> None:
         """Keep the topics as a sample."""
         samples.add(self.state, self.counts())
+        if not samples.of_documents:
+            return
         if samples.shares is None:
             samples.shares = np.zeros((self.state.corpus.n_documents, self.state.n_topics), np.float32)
         add_shares(self.state, samples.shares, self.pool)
 
-    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32]:
+    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32] | None:
         """Topic shares (D, …) of the documents."""
-        assert samples.shares is not None
-        return average_shares(samples.shares, samples.n, number)
+        return None if samples.shares is None else average_shares(samples.shares, samples.n, number)
 
     def topics(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """The topics of the tokens of some documents."""
