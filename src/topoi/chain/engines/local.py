@@ -22,7 +22,7 @@ from topoi.chain.model import sample_counts
 from topoi.chain.priors import Priors
 from topoi.chain.samplers import Sampler
 from topoi.chain.samples import Samples, Trace
-from topoi.chain.state import State, divided, join, widen
+from topoi.chain.state import State, divided, join, renumber, widen
 
 
 class Engine(Protocol):
@@ -120,18 +120,18 @@ class Local:
     def join(self, number: NDArray[np.int64]) -> None:
         """Make topic k part of topic number[k]."""
         state = self.state
-        state.z[:] = number[state.z]
+        self.sampler = None  # its tables have a column for each topic, and go before anything is made
+        renumber(state.z, number)
         join(state, number)
         if state.supervision is not None:
             state.supervision.refresh(state, self.pool)
-        self.sampler = None  # its tables have a column for each topic
 
     def divide(self, parts: int, priors: Priors) -> None:
         """Make each topic `parts` topics of those that `priors` are for."""
         state = self.state
         state.priors = priors
+        self.sampler = None  # its tables have a column for each topic, and go before anything is made
         state.z[:] = divided(state.z, state.corpus, state.n_topics, parts, state.seed, state.sweep)
-        self.sampler = None  # its tables have a column for each topic
 
     def log_joint(self) -> float:
         """log p(words, topics | α, β)."""
