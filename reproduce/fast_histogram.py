@@ -158,4 +158,5 @@ FIGURE = Figure(
     keys=("check", "method"),
     judge=judge,
     draw=draw,
+    decided_by="its own tests: χ² of every histogram, and standard errors over runs",
 )
