@@ -12,6 +12,7 @@ from reproduce.drawing import curves, legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.speedups import BETA, STAND_IN
 from reproduce.table import Row, Table
+from reproduce.verdicts import together
 from topoi.chain.state import document_counts
 
 #: Topics as in the paper, documents with --quick.
@@ -40,7 +41,10 @@ def judge(table: Table) -> Verdict:
         f"{NAMES[name]}, K = {k}: the top {TOP} topics hold {share[name]:.1%} of a document, the top 5 {five[name]:.0%}"
         for name, (k, _) in CORPORA.items()
     )
-    return Verdict("yes" if min(share.values()) >= 0.88 else "no", text + ".")
+    least, most = min(share.values()), max(share.values())
+    if most > 0.95:
+        text += ": more than the paper's 90 %, on corpora that are not the paper's"
+    return Verdict(together(least >= 0.85, most <= 0.95), text + ".")
 
 
 def draw(table: Table, figure: Any) -> None:

@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC
 from benchmarks.harness import Stopwatch
 from benchmarks.labelled import Labelled
 from reproduce.harness import Figure, Verdict
-from reproduce.lessons import binary
+from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, binary
 from reproduce.medlda import COMMON, GIBBS, fit
 from reproduce.table import Row, Table
 from reproduce.three_panels import score_train_test
@@ -55,7 +55,7 @@ def judge(table: Table) -> Verdict:
         {method: mean_over(table, column, method=method) for method in (MEDLDA, SLDA, SVM)}
         for column in ("score", "train", "test")
     )
-    better = score[MEDLDA] > score[SVM] + 0.02
+    better = score[MEDLDA] > score[SVM]
     alike = 0.5 < test[MEDLDA] / test[SVM] < 2.0
     checked = together(better, alike)
     return Verdict(
@@ -63,8 +63,8 @@ def judge(table: Table) -> Verdict:
         f"Accuracy, mean over K: Gibbs MedLDA {score[MEDLDA]:.3f}, sLDA {score[SLDA]:.3f}, LDA with an SVM "
         f"{score[SVM]:.3f}. Training {train[MEDLDA]:.2f}, {train[SLDA]:.2f} and {train[SVM]:.2f} CPU s (LDA with "
         f"{LDA_SWEEPS} sweeps instead of {SWEEPS}), test {1000 * test[MEDLDA]:.0f}, {1000 * test[SLDA]:.0f} and "
-        f"{1000 * test[SVM]:.0f} ms. The variational and the older Gibbs MedLDA are not part of topoi, so their "
-        "speed-ups are not checked.",
+        f"{1000 * test[SVM]:.0f} ms. The variational and the older Gibbs MedLDA are not part of topoi: their "
+        "speed-ups (the paper: about 100 and about 10 times, by other code on another machine) are not checked.",
     )
 
 
@@ -93,5 +93,6 @@ FIGURE = Figure(
     keys=("method", "K"),
     judge=judge,
     draw=draw,
+    departures=f"{NEWSGROUP_WORDS}; {MEAN_FIELD}.",
     timed=True,
 )

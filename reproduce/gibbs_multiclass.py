@@ -7,7 +7,7 @@ from typing import Any
 
 from reproduce.drawing import curves, panels
 from reproduce.harness import Figure, Verdict
-from reproduce.lessons import newsgroups
+from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, WEIGHED, newsgroups
 from reproduce.medlda import GIBBS, SCALAR, fit
 from reproduce.table import Row, Table
 from reproduce.verdicts import log_ticks, mean_over, together
@@ -90,5 +90,6 @@ FIGURE = Figure(
     keys=("method", "K"),
     judge=judge,
     draw=draw,
+    departures=f"{NEWSGROUP_WORDS}; {WEIGHED}; {MEAN_FIELD}.",
     timed=True,
 )

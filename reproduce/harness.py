@@ -19,7 +19,7 @@ from benchmarks.harness import Stopwatch, alone, machine, pin, versions
 from reproduce.source import stamp
 from reproduce.table import Row, Table
 
-Holds = Literal["yes", "no", "in part"]
+Holds = Literal["yes", "no", "in part", "not decided"]
 AT_A_TIME = 2  # figures that time nothing
 
 
@@ -50,6 +50,8 @@ class Figure:
     keys: tuple[str, ...]  # columns that identify a row; the others are measured, and averaged over seeds
     judge: Callable[[Table], Verdict]  # from the averaged numbers, never a fixed text
     draw: Callable[[Table, Any], None]  # the averaged numbers on a matplotlib figure
+    departures: str = ""  # settings that are not the paper's, beside data and sizes
+    decided_by: str = ""  # what decides where not the spread of the seeds: "enumeration, which has no noise"
     timed: bool = False  # times things: nothing else runs beside it, and it keeps to one core
 
 

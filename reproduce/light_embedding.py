@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from reproduce.drawing import panels
 from reproduce.harness import Figure, Verdict
-from reproduce.lessons import newsgroups
+from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, WEIGHED, newsgroups
 from reproduce.medlda import LIGHT, fit
 from reproduce.table import Row, Table
 from topoi import LDA
@@ -117,4 +117,5 @@ FIGURE = Figure(
     keys=("method", "part", "document"),
     judge=judge,
     draw=draw,
+    departures=f"{NEWSGROUP_WORDS}; {WEIGHED}; {MEAN_FIELD}.",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reproduce.harness import Figure, Verdict
-from reproduce.lessons import newsgroups
+from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, newsgroups
 from reproduce.medlda import GIBBS, LIGHT, SCALAR, over_topics
 from reproduce.table import Row, Table
 from reproduce.verdicts import mean_over, score_and_time, together
@@ -64,5 +64,6 @@ FIGURE = Figure(
     keys=("method", "K"),
     judge=judge,
     draw=draw,
+    departures=f"{NEWSGROUP_WORDS}; {MEAN_FIELD}.",
     timed=True,
 )

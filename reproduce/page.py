@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from reproduce.harness import Figure, Raw, Verdict
+from benchmarks.harness import versions
+from reproduce.decided import decide
+from reproduce.harness import Figure, Raw, Verdict, made_with
 from reproduce.source import stamp
 from reproduce.table import Table
 
@@ -16,22 +18,31 @@ DPI = 90
 INTRODUCTION = """\
 # The papers, reproduced
 
-Every figure and table of the five papers, and some of our own, made again by one command:
+The figures of measurements of the five papers, and some of our own, made again by one command. The papers' diagrams of
+models and tables of notation and of corpora are not, nor are curves of methods that topoi lacks (variational MedLDA,
+the older Gibbs MedLDA) and corpora that are not at hand (Enron, New York Times, PubMed, Wikipedia):
 
     TOPOI_DATA=~/data python -m reproduce NAME…     # or --all, or --list; with --quick the small settings
 
 [How to run it](../../reproduce/README.md).
 
-Beside each claim stands what was measured here; the verdict is computed from the numbers. *Quick* runs are small (the
-settings say how small): read shapes and ratios, not digits. ± is the standard deviation over seeds. The CSV files have
-all numbers, the JSON files the rows of each seed.
+Beside each claim stands what was measured here; the verdict is computed from the numbers. A claim of several parts
+holds *in part* if at least half of them do. A verdict is given only where the seeds leave no other: the means of all
+numbers are drawn again from the t distribution that the seeds allow, and 97.5 % of the draws must give the same verdict
+(for one number against a limit: its 95 % interval is on one side); otherwise it is *not decided*, as most claims are
+with two seeds. Seeds differ in the chain, not in the documents: nothing is said here of other corpora.
+
+*Quick* runs are small (the settings say how small): read shapes and ratios, not digits. ± is the standard deviation
+over seeds. The CSV files have all numbers, the JSON files the rows of each seed.
+
+[Errors in the papers](../paper_errors.md) that the code avoids are on a page of their own.
 """
 
 
 def write(figures: Iterable[Figure], output: Path) -> tuple[list[str], list[str]]:
     """Write CSV, picture and page of every figure that has rows in the folder; returns verdicts and faults.
 
-    Rows that a figure cannot judge, since it has changed since, leave it out of the page.
+    Rows that a figure cannot judge, since it has changed since, leave it on the page as not decided.
     """
     output.mkdir(parents=True, exist_ok=True)
     judged, sections, raws, faults = [], [], [], []
@@ -41,17 +52,18 @@ def write(figures: Iterable[Figure], output: Path) -> tuple[list[str], list[str]
             continue
         try:
             table = raw.table(figure.keys)
-            verdict = figure.judge(table)
+            rows = [entry["rows"] for _, entry in sorted(raw.seeds.items())]
+            verdict = figure.judge(table) if figure.decided_by else decide(figure.judge, rows, figure.keys)
             table.write(output / f"{figure.name}.csv")
             draw(figure, table, output / f"{figure.name}.png")
         except Exception as error:  # of the figure's own code, whatever it is
             faults.append(f"{figure.name}: its rows cannot be judged or drawn, run it again ({error!r})")
-            continue
+            verdict = Verdict("not decided", "The rows that are stored are of an earlier form of this figure.")
         judged.append((figure, verdict))
         sections.append(section(figure, raw, verdict))
         raws.append(raw)
     if judged:
-        text = "\n".join([INTRODUCTION, summary(judged), *sections, provenance(raws)])
+        text = "\n".join([INTRODUCTION, age(judged, raws), summary(judged, raws), *sections, provenance(raws)])
         (output / "README.md").write_text(text, "utf-8")
     return [f"{figure.name}: {verdict.holds}. {verdict.text}" for figure, verdict in judged], faults
 
@@ -69,11 +81,28 @@ def draw(figure: Figure, table: Table, path: Path) -> None:
     plt.close(picture)
 
 
-def summary(judged: list[tuple[Figure, Verdict]]) -> str:
+def is_old(figure: Figure, raw: Raw) -> bool:
+    """Measured with another source, of the figure or of topoi, than the present one."""
+    now = (stamp(figure.judge.__module__.split(".")[0], figure.name), versions()["topoi"])
+    return any(made_with(entry) != now for entry in raw.seeds.values())
+
+
+def age(judged: list[tuple[Figure, Verdict]], raws: list[Raw]) -> str:
+    """How many of the figures were measured with the source that the page was written with."""
+    old = sum(is_old(figure, raw) for (figure, _), raw in zip(judged, raws, strict=True))
+    return (
+        f"This page was written with topoi {versions()['topoi']}. Of its {len(judged)} figures {old} are *old*: their "
+        "numbers are of an earlier source of the package or of the figure, and are to be measured again before they "
+        "are quoted.\n"
+    )
+
+
+def summary(judged: list[tuple[Figure, Verdict]], raws: list[Raw]) -> str:
     """A table of all verdicts."""
     rows = [
-        f"| {figure.paper} | [{figure.title}](#{figure.name}) | `{figure.name}` | {verdict.holds} |"
-        for figure, verdict in judged
+        f"| {figure.paper} | [{figure.title}](#{figure.name}) | `{figure.name}` | {verdict.holds}"
+        f"{' (old)' if is_old(figure, raw) else ''} |"
+        for (figure, verdict), raw in zip(judged, raws, strict=True)
     ]
     return "\n".join(["| paper | what | name | holds here |", "| --- | --- | --- | --- |", *rows, ""])
 
@@ -84,8 +113,7 @@ def section(figure: Figure, raw: Raw, verdict: Verdict) -> str:
     seconds = sum(entry["seconds"] for entry in entries)
     sources = sorted({entry["versions"]["topoi"] for entry in entries})
     kind = "quick" if raw.quick else "full"
-    now = stamp(figure.judge.__module__.split(".")[0], figure.name)
-    edited = "The source that it was measured with was edited since: run it again before quoting it."
+    edited = "Old: the source that it was measured with was edited since. Run it again before quoting it."
     facts = [
         f"Settings ({kind}): {figure.settings[0 if raw.quick else 1]}",
         *([f"Full settings: {figure.settings[1]}"] if raw.quick else []),
@@ -93,7 +121,9 @@ def section(figure: Figure, raw: Raw, verdict: Verdict) -> str:
         f"{len(entries)} seed{'s' if len(entries) > 1 else ''}, {seconds:.0f} CPU seconds in all, "
         f"{max(entry['date'] for entry in entries)}, topoi {', '.join(sources)}. "
         f"Numbers: [{figure.name}.csv]({figure.name}.csv).",
-        *([edited] if any(entry["source"] != now for entry in entries) else []),
+        *([f"Not as in the paper: {figure.departures}"] if figure.departures else []),
+        *([f"Decided by {figure.decided_by}."] if figure.decided_by else []),
+        *([edited] if is_old(figure, raw) else []),
     ]
     return "\n".join(
         [

@@ -13,7 +13,7 @@ from topoi.chain.samplers import SAMPLERS
 from topoi.corpus import Corpus
 
 BETA = 0.01
-METHODS = {"scalar": "scalar_dense", "simd": "collapsed", "fast": "fast"}
+METHODS = {"scalar": "scalar_dense", "simd": "collapsed", "fast": "fast", "fast_333": "fast_333"}
 STAND_IN = {
     "nips": "UCI NIPS, the paper's corpus, with the words that occur more than 20 times (the paper: more than 10)",
     "20ng": "20 Newsgroups without stop words for Enron (e-mail), which is not at hand",

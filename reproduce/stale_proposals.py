@@ -201,4 +201,5 @@ FIGURE = Figure(
     keys=("sampler", "form"),
     judge=judge,
     draw=draw,
+    decided_by="enumeration, which has no noise; seeds are other examples",
 )

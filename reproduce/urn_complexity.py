@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.report import decade_ticks, plain_ticks
 from reproduce.chains import begun, copy, seconds_by_part
@@ -13,6 +14,7 @@ from reproduce.drawing import legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.table import Row, Table
 from reproduce.urns import ALPHA, BETA, METHODS, OPPONENT, STAND_IN, URN
+from reproduce.verdicts import together
 from topoi.chain.samplers.polya_urn import PolyaUrn
 from topoi.chain.state import document_counts
 
@@ -47,18 +49,27 @@ def measure(quick: bool, seed: int) -> list[Row]:
 def judge(table: Table) -> Verdict:
     document, word, least = (table.curve("K", y)[1] for y in ("K_d", "K_v", "min"))
     doubly = bool((least < np.minimum(document, word)).all())
-    parts, kept = [], []
+    parts, kept, explained = [], [], []
     for name in DOCUMENTS:
         first, last = (table.where(corpus=name, K=k).lines[0].mean for k in (TOPICS[0], TOPICS[-1]))
         growth = {key: last[key] / first[key] for key in ("min", "ns_urn")}
         kept.append(growth["ns_urn"] <= growth["min"])
+        left = {key: left_over(*table.curve(key, "ns_urn", corpus=name)[:2]) for key in ("min", "K_d", "K_v")}
+        explained.append(left["min"] < min(left["K_d"], left["K_v"]))
         parts.append(
             f"{NAMES[name]}: at K = {TOPICS[-1]} a token's document has {last['K_d']:.0f} topics, its word "
             f"{last['K_v']:.0f}, the smaller of the two is {last['min']:.1f}. From K = {TOPICS[0]} on, while K grows "
             f"{TOPICS[-1] // TOPICS[0]}-fold, the smaller grows {growth['min']:.1f}-fold and the time for a token "
-            f"{growth['ns_urn']:.1f}-fold, to {last['ns_urn']:.0f} ns (partially collapsed: {last['ns_partial']:.0f})."
+            f"{growth['ns_urn']:.1f}-fold, to {last['ns_urn']:.0f} ns (partially collapsed: {last['ns_partial']:.0f}). "
+            f"A line over the smaller leaves {left['min']:.0f} ns of the time unexplained, over the document's topics "
+            f"{left['K_d']:.0f}, over the word's {left['K_v']:.0f}."
         )
-    return Verdict("yes" if doubly and all(kept) else "in part" if doubly or all(kept) else "no", " ".join(parts))
+    return Verdict(together(doubly and all(kept), all(explained)), " ".join(parts))
+
+
+def left_over(x: NDArray[Any], y: NDArray[Any]) -> float:
+    """Root mean square of what a straight line leaves of y."""
+    return float(np.sqrt(np.mean((y - np.polyval(np.polyfit(x, y, 1), x)) ** 2)))
 
 
 def draw(table: Table, figure: Any) -> None:

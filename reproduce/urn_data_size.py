@@ -12,11 +12,13 @@ from reproduce.drawing import legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.table import Row, Table
 from reproduce.urns import ALPHA, BETA
+from reproduce.verdicts import together
 from topoi.chain.diagnostics import log_joint
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import State
 
 TOPICS = 20
+NEGLIGIBLE = 0.01  # of the log joint per token
 DOCUMENTS = {True: (100, 300, 1000, 3000), False: (100, 300, 1000, 3000, 11_269)}
 SWEEPS = {True: (30, 15, 15), False: (300, 200, 200)}  # burn-in, of each sampler unused, and averaged
 
@@ -58,8 +60,8 @@ def judge(table: Table) -> Verdict:
         f"partially collapsed sampler by {', '.join(f'{g:+.3f}' for g in gap)} ({shares}); "
         f"{', '.join(f'{x:.2%}' for x in kept)} of the tokens keep their topic because their word drew no φ at all."
     )
-    falls = abs(gap[-1]) < abs(gap[0]) and share[-1] < 0.01
-    return Verdict("yes" if falls else "in part" if abs(gap[-1]) < abs(gap[0]) else "no", text)
+    text += f" Negligible would be {NEGLIGIBLE} per token, one per cent of the perplexity."
+    return Verdict(together(abs(gap[-1]) < abs(gap[0]), abs(gap[-1]) < NEGLIGIBLE), text)
 
 
 def draw(table: Table, figure: Any) -> None:

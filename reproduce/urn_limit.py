@@ -128,4 +128,5 @@ FIGURE = Figure(
     keys=("word", "n"),
     judge=judge,
     draw=draw,
+    decided_by="enumeration; topoi's draws are held against the noise of so many draws",
 )

@@ -31,13 +31,13 @@ def measure(quick, seed):
 
 def judge(table):
     top = table.mean("score", method="a", K=2)
-    return Verdict("yes" if top > 20 else "no", f"the score | is {top:.1f} ± {table.sd('score', method='a', K=2):.2f}")
+    return Verdict("yes" if top > 10 else "no", f"the score | is {top:.1f} ± {table.sd('score', method='a', K=2):.2f}")
 
 def draw(table, figure):
     axis = figure.subplots()
     axis.errorbar(*table.curve("K", "score", method="a"))
 
-FIGURE = Figure("tiny", "Paper, Fig. 10", "Scores", "the score | is above 20", "", ("small.", "large."), (3, 4),
+FIGURE = Figure("tiny", "Paper, Fig. 10", "Scores", "the score | is above 10", "", ("small.", "large."), (3, 4),
                 measure, ("method", "K"), judge, draw)
 '''
 
@@ -98,7 +98,7 @@ def test_writes_table_picture_and_page(package, in_process, tmp_path):
     assert rows[1] == {"method": "a", "K": "2", "seeds": "3", "score": "22", "score_sd": "2"}
     assert (out / "tiny.png").read_bytes().startswith(b"\x89PNG")
     page = (out / "README.md").read_text("utf-8")
-    assert "| the score \\| is above 20 | **Holds: yes.** the score \\| is 22.0 ± 2.00 |" in page
+    assert "| the score \\| is above 10 | **Holds: yes.** the score \\| is 22.0 ± 2.00 |" in page
     assert "Settings (quick): small." in page
     assert "Full settings: large." in page
     assert "![Scores](tiny.png)" in page
@@ -167,8 +167,8 @@ def test_edits_of_what_is_measured_count(package, tmp_path):
 
     before = now(TINY)
     assert now(TINY.replace("def judge", "# a comment\ndef judge")) == before
-    assert now(TINY.replace("top > 20", "top > 30")) == before
-    assert now(TINY.replace("is above 20", "is above 30")) == before
+    assert now(TINY.replace("top > 10", "top > 30")) == before
+    assert now(TINY.replace("is above 10", "is above 30")) == before
     assert now(TINY.replace("LEVEL = 10.0", "LEVEL = 11.0")) != before
     assert now(TINY + "\nfrom topoi.chain.loop import run\n") == now(TINY + "\nfrom topoi.loop import run\n") != before
     assert now(TINY + "\nfrom topoi.chain.loop import Run\n") != now(TINY + "\nfrom topoi.chain.loop import run\n")
@@ -212,7 +212,7 @@ def test_rows_that_cannot_be_averaged():
         Table.average([[{"K": 1, "x": 1.0}, {"K": 1, "x": 2.0}]], ["K"])
 
 
-def test_verdict_is_one_of_three():
+def test_verdict_is_one_of_four():
     with pytest.raises(ValueError, match="not 'perhaps'"):
         Verdict("perhaps", "")
 

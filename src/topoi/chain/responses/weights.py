@@ -7,7 +7,7 @@ in advance (columns.py) are drawn in the same way: any sparse design will do.
 
     η_k | rest ~ N( (Σ_d z̄_dk (κ_d − ω_d (f_d − η_k z̄_dk))) / p, 1/p ),    p = ν + Σ_d ω_d z̄_dk²
 
-with the scores f kept up to date, so that a pass costs O(non-zeros of z̄) (LightMedLDA §3.2). Tasks are independent:
+with the scores f kept up to date, so that a pass costs O(non-zeros of z̄) (LightMedLDA §3.4). Tasks are independent:
 they run in parallel, each with its own stream. Weights are rounded to float32, as the topic kernels read them.
 """
 

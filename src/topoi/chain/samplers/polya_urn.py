@@ -4,7 +4,7 @@
 
 Most c_wk with n_wk = 0 are 0 and are jumped over (the gaps between the others are geometric), so that φ costs O(tokens)
 to draw and to store. A token costs O(min(K_d, K_w)): the sum over n_dk⁻ φ_wk walks the document's topics or the word's,
-whichever are fewer. Approximate: the urn tends to the Dirichlet as counts grow (Theorem 4 of the paper).
+whichever are fewer. Approximate: the urn tends to the Dirichlet as counts grow (Theorem 3 of the paper).
 
 With responses the proposal is  q(k) ∝ φ_wk (n_dk⁻ · tilt_k + α_k),  where the tilts come from tokens in other parts of
 the document and are 1 for topics that these do not have (`_tilted_sparse`): a walk over as few topics as before,
