@@ -217,7 +217,8 @@ def facts(rows: list[Row], pinned: str) -> list[str]:
         "probabilities are near 0, which makes it small for every model.",
         f"Intervals of ridge: quantiles of its errors in the folds; all have the level {LEVEL:g}.",
         "NPMI: mean over topics, ten words each, counted in training documents. Words are columns of the final weights "
-        "alone: with the same seed the topics are the same with and without them.",
+        "alone, and do not move topics. Topics with and without words differ only where chains begin in another way: "
+        "those of three or more labels begin with their labels where topics predict alone, and at random beside words.",
         f"Time: `time.process_time`, one thread, {pinned}, least of the seeds; compiling is not counted. Training "
         "includes the choice of settings. Test time is that of `predict`, or of the scores.",
     ]

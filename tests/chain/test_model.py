@@ -13,9 +13,11 @@ from scipy import sparse
 from support.corpora import random_counts
 from topoi import LDA, Corpus, TopicModel, TopoiError
 from topoi._disk.store import ModelError
+from topoi.chain import model as model_module
+from topoi.chain import state as state_module
 from topoi.chain.model import sample_counts
 from topoi.chain.priors import fixed_priors
-from topoi.chain.state import new_state, topic_counts
+from topoi.chain.state import new_state, renumber, topic_counts
 
 WORDS = [f"wört {w}\n" for w in range(30)]
 
@@ -63,6 +65,25 @@ def test_sample_counts_are_the_counts_of_the_state(with_base, n_topics):
     assert counts.has_canonical_format
     assert counts.data.min() > 0
     np.testing.assert_array_equal(counts.toarray(), topic_counts(state)[0] + (0 if base is None else base))
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 40, 1000])
+def test_sample_counts_do_not_depend_on_the_words_gathered_at_once(monkeypatch, at_once):
+    state = new_state(Corpus.from_counts(random_counts(30, 40, 25, seed=8)), fixed_priors(np.full(5, 0.1), 0.01), 0)
+    whole = np.zeros((40, 5), np.int64)
+    np.add.at(whole, (state.corpus.words, state.z), 1)
+    monkeypatch.setattr(model_module, "WORDS_AT_ONCE", at_once)
+    np.testing.assert_array_equal(sample_counts(state).toarray(), whole)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 100, 1000])
+def test_topics_are_renumbered_in_pieces_as_at_once(monkeypatch, at_once):
+    z, number = np.random.default_rng(0).integers(0, 6, 100).astype(np.uint16), np.array([3, 0, 0, 1, 2, 1])
+    wanted = number[z]
+    monkeypatch.setattr(state_module, "RENUMBERED_AT_ONCE", at_once)
+    renumber(z, number)
+    assert z.dtype == np.uint16
+    np.testing.assert_array_equal(z, wanted)
 
 
 def test_topic_word(model):

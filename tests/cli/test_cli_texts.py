@@ -45,6 +45,8 @@ def test_two_lines_say_what_was_left_out(place):
     about = as_json("info", place / "model", "--json")
     assert about["left_out"]["language"] == "english"
     assert about["left_out"]["copies"] == 1
+    card = (place / "model" / "model_card.md").read_text("utf-8")
+    assert all(sentence in card for sentence in open_model(str(place / "model")).preparation.sentences())
 
 
 def test_words(place):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -89,6 +90,36 @@ def test_supervised():
 )
 def test_text(given, expected):
     assert inert(given) == expected
+
+
+TEXTS = [
+    "The cat was on the roof and it was not what they had wanted when it came in http://a.example/b",
+    "The dog was with the bird and they were not where you would have been with him from the garden",
+] * 12
+
+
+@pytest.mark.parametrize("kind", ["lda", "classifier"])
+def test_what_was_left_out_of_texts(kind):
+    model = LDA(**SHORT).fit(TEXTS) if kind == "lda" else MedLDAClassifier(**SHORT).fit(TEXTS, CLASSES)
+    words, cleaned = model.preparation_.sentences()
+    assert "stop words of English" in words
+    assert "12 addresses" in cleaned
+    # Sentences are longer than a cell may be, and are not cut.
+    assert part(model.model_card(), "Data").endswith(f"\n\n{words}\n\n{cleaned}")
+    shown = report_data(model)["sections"]
+    assert shown["settings"]["left_out"] == [words, cleaned]
+    assert words in shown["card"]["markdown"]
+
+
+def test_nothing_was_left_out_of_counts(lda):
+    assert part(lda.model_card(), "Data").endswith("|")
+    assert report_data(lda)["sections"]["settings"]["left_out"] == []
+
+
+def test_a_strangers_language_is_no_markup():
+    model = LDA(**SHORT).fit(TEXTS)
+    model._preparation = replace(model.preparation_, language="<b>*|\n# Title")
+    assert r"\<B\>\*\| \# Title" in part(model.model_card(), "Data")
 
 
 def test_strangers_words_stay_in_their_cells(tmp_path):

@@ -242,6 +242,19 @@ def test_few_topics_and_no_vocabulary(visit, tmp_path, n_topics):
     assert titles(page) == ["At a glance", "Topics", "Documents", "Convergence", "Settings"]
 
 
+def test_settings_say_what_was_left_out_of_texts(visit, tmp_path):
+    texts = ["The cat was on the roof and it was not what they had wanted", "see https://a.example/b for the cat"] * 4
+    model = LDA(2, n_sweeps=4, random_state=0).fit(texts)
+    write_report(tmp_path / "report.html", model)
+    page = visit(tmp_path / "report.html")
+    scroll_through(page)
+    lead = page.locator("#settings-lead")
+    assert lead.inner_text().endswith(" ".join(model.preparation_.sentences()))
+    assert "stop words of English" in lead.inner_text()
+    write_report(tmp_path / "report.html", LDA(2, n_sweeps=4, random_state=0).fit([[2, 1], [0, 3]]))
+    assert visit(tmp_path / "report.html").locator("#settings-lead").is_hidden()
+
+
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_covariates_and_the_parts_of_a_score(visit, train, test, tmp_path, viewport):
     rng = np.random.default_rng(0)

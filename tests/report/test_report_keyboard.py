@@ -189,6 +189,48 @@ def test_cards_with_keys(visit, large, viewport):
 
 
 @SIZES
+def test_split_and_open_edits_with_keys(visit, large, viewport, tmp_path):
+    _, path, _ = large
+    page = visit(path, viewport)
+    reach(page, "#edit")
+    page.keyboard.press("Enter")
+    reach(page, '[data-card] [data-act="split"]')
+    k = page.evaluate("document.activeElement.closest('[data-card]').dataset.card")
+    page.keyboard.press("Enter")
+    # The focus stays on the button, which takes the split back.
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == f"Do not split topic {k}"
+    page.focus('[data-act="download"]')
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    download.value.save_as(tmp_path / "edits.json")
+    page.focus(f'[data-card="{k}"] [data-act="split"]')
+    page.keyboard.press("Space")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == f"Split topic {k} in two"
+    assert page.is_disabled('[data-act="download"]')
+    # A file of edits: the key opens the dialogue of the browser, and the split is back.
+    page.focus("#edit")
+    reach(page, '[data-act="open"]', 10)
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Enter")
+    chooser.value.set_files(tmp_path / "edits.json")
+    sync_api.expect(page.locator("#cards-status")).to_have_text("The edits of the file are shown.")
+    assert page.inner_text(f'[data-card="{k}"] [data-act="split"]') == "Keep whole"
+
+
+@SIZES
+def test_the_model_card_with_keys(visit, large, viewport):
+    lda, path, _ = large
+    page = visit(path, viewport)
+    go_to(page, "card", "#card summary")
+    reach(page, "#card summary")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.tagName") == "PRE"  # which scrolls by arrow keys
+    assert f"with {len(lda.components_):,} topics" in page.inner_text("#card pre")
+    assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
+
+
+@SIZES
 def test_documents_with_keys(visit, large, viewport):
     _, path, _ = large
     page = visit(path, viewport)

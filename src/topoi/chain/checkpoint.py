@@ -137,8 +137,11 @@ class Point:
     # Of the prior of topics: see `Trace.figures`.
     figures: dict[str, list[float]] = field(default_factory=dict)
 
-    def belongs_to(self, state: State) -> bool:
-        """Whether it can be a point of the chain of `state`: kernels go by what it says without looking."""
+    def belongs_to(self, state: State, of_documents: bool) -> bool:
+        """Whether it can be a point of the chain of `state`: kernels go by what it says without looking.
+
+        `of_documents` says whether its samples are to have the topic shares of the documents.
+        """
         priors, s = _with(state.priors, self.priors), state.supervision
         if priors is None:
             return False
@@ -153,7 +156,7 @@ class Point:
                 self.eta is None if s is None else self.eta is not None and self.eta.shape == (s.n_tasks, pad(n_topics))
             )
             and all((matrix is None) == (self.n_samples == 0) for matrix in (self.counts, self.last))
-            and (self.shares is None) == (self.n_samples == 0 or bool(self.blocks))
+            and (not of_documents or (self.shares is None) == (self.n_samples == 0 or bool(self.blocks)))
             and all(matrix is None or matrix.shape == counts_shape for matrix in (self.counts, self.last))
             and (self.shares is None or self.shares.shape == (state.corpus.n_documents, n_topics))
             and len(self.weights) == (0 if s is None else self.n_samples)
@@ -284,14 +287,14 @@ class Journal:
 
         `check` raises a ModelError for one whose blocks are damaged.
         """
-        point = self._last(state, check)
+        point = self._last(state, samples, check)
         if point is None:
             return None
         state.z[:] = point.z
         state.priors, state.sweep = state.priors.with_arrays(point.priors), point.sweep
         widen(state)
         samples.n, samples.counts, samples.last = point.n_samples, point.counts, point.last
-        samples.shares = point.shares
+        samples.shares = point.shares if samples.of_documents else None
         samples.draws = point.draws
         samples.weights[:] = point.weights
         trace.sweep[:], trace.log_joint[:] = point.trace_sweep, point.trace_log_joint
@@ -307,7 +310,7 @@ class Journal:
             samples.beside = point.beside_samples
         return point
 
-    def _last(self, state: State, check: Callable[[Point], None]) -> Point | None:
+    def _last(self, state: State, samples: Samples, check: Callable[[Point], None]) -> Point | None:
         """The last checkpoint that is not damaged; damaged ones are told of, and set aside under another name."""
         faults: list[str] = []
         found = None
@@ -322,7 +325,7 @@ class Journal:
                         f"{self.folder} holds a run of other documents, labels or settings; "
                         "name another folder, or remove this one to begin anew",
                     )
-                if not point.belongs_to(state):
+                if not point.belongs_to(state, samples.of_documents):
                     raise UnreadableError(f"{path}: does not hold a point of this run")
                 check(point)
                 found = point

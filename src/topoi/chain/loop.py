@@ -83,7 +83,7 @@ class Run:
     """What a run leaves: the model, the topic shares of its documents, the trace, and why it ended."""
 
     model: TopicModel
-    doc_topic: NDArray[np.float32]
+    doc_topic: NDArray[np.float32] | None  # None if nobody wants them
     trace: Trace
     state: State  # without topics where an engine other than `Local` has them; also of topics that the model has not
     n_sweeps: int
@@ -117,16 +117,17 @@ def run(
     journal: Journal | None = None,
     watch: Watch | None = None,
     engine: Engine | None = None,
+    of_documents: bool = True,
 ) -> Run:
     """Run the chain of `state` (which is changed) to the end of the schedule, or until a rule stops it.
 
     With a journal it goes on where the journal's last checkpoint is, and writes others. A watch scores the model so far
     whenever the log joint is evaluated; the chain does not depend on it. Without an engine the topics are in `state`,
-    and are moved on the threads of `pool`.
+    and are moved on the threads of `pool`. Without `of_documents` the run leaves no topic shares of its documents.
     """
     rules, pool = rules or Rules(), pool or Pool(1)
     engine = engine or Local(state, pool)
-    trace, samples, kept = Trace(watched=watch.key if watch else ""), Samples(), schedule.kept
+    trace, samples, kept = Trace(watched=watch.key if watch else ""), Samples(of_documents), schedule.kept
     if journal is not None:
         engine.resume(journal, samples, trace)
     begun = time.perf_counter()

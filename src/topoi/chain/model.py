@@ -6,6 +6,7 @@ Counts are kept sparse: a word has few topics, so that a model of 1,000 topics t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ from topoi.errors import ParameterError
 #: each document of a prediction in memory: without a limit a file of megabytes asks for all there is.
 MOST_EMPTY = 2**14
 
+#: Words whose counts are gathered together: what this needs beside the counts stays small, whatever the vocabulary.
+WORDS_AT_ONCE = 4096
+
 
 def check_whole(name: str, value: Any, least: int | None = 1) -> None:
     """Raise unless the parameter `name` is a whole number of at least `least`."""
@@ -43,14 +47,18 @@ def check_whole(name: str, value: Any, least: int | None = 1) -> None:
 def sample_counts(state: State) -> sparse.csr_array:
     """Word–topic counts (V, K) of a state, pseudo-counts included."""
     rows = Rows.of(state)
-    # Rows have room to spare: take the entries that are filled.
-    filled = np.arange(len(rows.entries)) - np.repeat(rows.start[:-1], np.diff(rows.start)) < np.repeat(
-        rows.size, np.diff(rows.start)
-    )
-    entries = rows.entries[filled]
     indptr = np.concatenate(([0], np.cumsum(rows.size)))
+    data, topics = np.empty(indptr[-1], np.int64), np.empty(indptr[-1], np.int32)
+    for first, last in pairwise([*range(0, len(rows.size), WORDS_AT_ONCE), len(rows.size)]):
+        # Rows have room to spare: take the entries that are filled.
+        room, lo = np.diff(rows.start[first : last + 1]), rows.start[first]
+        place = np.arange(lo, rows.start[last]) - np.repeat(rows.start[first:last], room)
+        entries = rows.entries[lo : rows.start[last]][place < np.repeat(rows.size[first:last], room)]
+        part = slice(indptr[first], indptr[last])
+        data[part], topics[part] = entries >> 32, entries & TOPIC
     shape = (len(rows.size), state.n_topics)
-    counts = sparse.csr_array((entries >> 32, (entries & TOPIC).astype(np.int32), indptr), shape=shape)
+    del rows  # with room for a topic of every token they may be larger than the counts
+    counts = sparse.csr_array((data, topics, indptr), shape=shape)
     counts.sort_indices()
     return counts
 

@@ -57,13 +57,16 @@ class Trace:
 
 
 class Samples:
-    """Sums over the kept samples."""
+    """Sums over the kept samples; those of the topic shares of documents, the largest, only with `of_documents`."""
 
-    def __init__(self) -> None:
+    def __init__(self, of_documents: bool = True) -> None:
+        self.of_documents = of_documents
         self.counts: sparse.csr_array | None = None
         self.last: sparse.csr_array | None = None
         self.last_sweep = 0
-        self.shares: NDArray[np.float32] | None = None  # (D, K), unless an engine keeps them elsewhere
+        self.shares: NDArray[np.float32] | None = (
+            None  # (D, K), unless an engine keeps them elsewhere or nobody wants them
+        )
         self.n = 0
         self.weights: list[NDArray[np.float32]] = []
         self.beside: dict[str, list[NDArray[Any]]] = {}  # `Supervision.beside`

@@ -93,6 +93,7 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
     from topoi.cli._messages import in_words
     from topoi.cli.topics import topic_rows, topic_table
     from topoi.evaluate import convergence_in_words
+    from topoi.report.sections.settings import what_was_left_out
 
     about = model.about
     n, held_out = about["counts"], about["held_out"]
@@ -101,9 +102,8 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
     lines += [f"{n['empty']:,} without a word of the vocabulary"] if n["empty"] else []
     lines += [f"{about['labels']['unlabelled']:,} without a label"] if _some_unlabelled(about) else []
     out.print("; ".join(lines) + ".", soft_wrap=True)
-    if model.estimator.preparation_ is not None:
-        for sentence in model.estimator.preparation_.sentences():
-            out.print(in_words(sentence), soft_wrap=True)
+    for sentence in what_was_left_out(model.estimator):
+        out.print(in_words(sentence), soft_wrap=True)
     if n["skipped"]:
         remark = f"{n['skipped']:,} documents could not be read; the first: {data.skipped[0]}"
         out.print(remark, soft_wrap=True)

@@ -118,6 +118,13 @@ class Settings:
             "with topics in files. The model is the same; its folder must be on a disk that all workers share.",
         ),
     ] = None
+    keep_doc_topic: Annotated[
+        bool | None,
+        _option(
+            "--keep-doc-topic/--no-keep-doc-topic",
+            help="Keep the topic shares of the documents in the model; by default up to 500 million numbers of them.",
+        ),
+    ] = None
     max_seconds: Annotated[float | None, _option("--max-seconds", help="Stop after this time, if not done.")] = None
 
 
@@ -144,6 +151,7 @@ PARAMETERS = {
     "seed": "random_state",
     "jobs": "n_jobs",
     "dask": "engine",
+    "keep_doc_topic": "keep_doc_topic",
     "max_seconds": "max_seconds",
 }
 

@@ -48,6 +48,7 @@ from topoi.estimators.prevalent import HasPrevalence
 from topoi.estimators.problem import Problem, chain_seed
 from topoi.estimators.progress import progress_bar, remarks
 from topoi.estimators.saved import Savable
+from topoi.estimators.shares_of_documents import SharesOfDocuments, check_keep, keeps_shares
 from topoi.estimators.shown import ShowsItself
 from topoi.estimators.topics_of_labels import HasTopicLabels, first_names
 from topoi.predict.fold_in import FoldIn, check_method
@@ -86,6 +87,7 @@ class TopicEstimator(
     n_chains: int
     infer_sweeps: int
     infer_method: str
+    keep_doc_topic: bool | None
     max_seconds: float | None
     tol: float | None
     random_state: Any
@@ -95,6 +97,7 @@ class TopicEstimator(
     callbacks: Sequence[Callback] | None
     model_: TopicModel
     chains_: list[TopicModel]
+    doc_topic_: Any = SharesOfDocuments()
     _supervised: ClassVar[bool] = False
     _usual_sweeps: ClassVar[int]  # where nobody says how many
     _seed: int
@@ -124,7 +127,7 @@ class TopicEstimator(
         """Run the chains of every problem: over the threads if there are several, else with threads inside.
 
         `name` is that of their checkpoints. Callbacks are told of models alone, unless they say that they also hear
-        pilots. `time_share` is that of `max_seconds`.
+        pilots. `time_share` is that of `max_seconds`. Topic shares of documents are kept of models alone.
         """
         asked = (self.n_topics, self.doc_topic_prior, self.topic_word_prior)
         priors = [
@@ -166,18 +169,23 @@ class TopicEstimator(
             def chain(model: int, number: int, inner: Pool) -> Run:
                 problem, plan = problems[model], plans[model]
                 seed = chain_seed(problem.seed, number) if number else problem.seed
+                size = (problem.corpus.n_documents, priors[model].n_topics)
+                of_documents = keeps_shares(self.keep_doc_topic if name == "model" else False, *size)
 
                 def open_journal(state: State, *more: Any) -> Journal | None:
                     if checkpoints is None:
                         return None
+                    if name == "model" and not of_documents:  # it cannot go on as one that keeps them
+                        more = (*more, "without shares")
                     key = fingerprint(state, plan, schedule, self.tol, *more)
                     return checkpoints.journal(f"{name}-{model}-chain-{number}", key)
 
                 new = NewChain(problem.corpus, priors[model], seed, problem.supervision(priors[model]), problem.start)
                 engine, journal = place.begin(new, inner, open_journal)
                 told = (callbacks, lambda: interrupt.requested or failed.is_set(), number, model)
+                beside = (journal, problem.watch, engine, of_documents)
                 try:
-                    return run(engine.state, plan, schedule, rules, inner, *told, journal, problem.watch, engine)
+                    return run(engine.state, plan, schedule, rules, inner, *told, *beside)
                 except BaseException:
                     failed.set()  # the others need not go on for hours before it is told
                     raise
@@ -444,6 +452,7 @@ class TopicEstimator(
         if self.n_jobs is not None:
             check_whole("n_jobs", self.n_jobs, None)
             resolve_n_jobs(self.n_jobs)
+        check_keep(self.keep_doc_topic)
         for name in ("max_seconds", "tol"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, numbers.Real) and float(value) > 0):

@@ -104,7 +104,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         How the topics of a document depend on its `covariates`, as for `LDA`. None: not at all. Covariates are columns
         of the score in any case.
     doc_topic_prior, topic_word_prior, seeds, seed_strength, sampler, sampler_options, n_sweeps, burn_in, n_samples, \
-    n_chains, … :
+    n_chains, keep_doc_topic, … :
         As for `LDA`, but 100 sweeps by default (200 with n_topics="auto"). Scores are averaged over all samples of all
         chains; topics shown are the best chain's.
 
@@ -187,6 +187,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         n_chains: int = 1,
         infer_sweeps: int = 3,
         infer_method: str = "mean_field",
+        keep_doc_topic: bool | None = None,
         max_seconds: float | None = None,
         tol: float | None = None,
         random_state: Any = None,
@@ -222,6 +223,7 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         self.n_chains = n_chains
         self.infer_sweeps = infer_sweeps
         self.infer_method = infer_method
+        self.keep_doc_topic = keep_doc_topic
         self.max_seconds = max_seconds
         self.tol = tol
         self.random_state = random_state
@@ -335,6 +337,8 @@ class MedLDAClassifier(ClassifierMixin, SupervisedEstimator):
         """Which classes are predicted for some training document, whose log odds these are; None: by the chains."""
         if log_odds is not None:
             return np.asarray(self._chosen(log_odds).any(0))
+        if any("doc_topic_" not in vars(one) for one in self.estimators_):
+            return np.ones(len(self.classes_), bool)  # not known
         if self._ordered:
             scores, own = (self.doc_topic_ @ self.topic_weights_.T)[None], np.asarray(self.loss_parameters_)
             return np.isin(np.arange(len(self.classes_)), self.response_.chosen(scores, own.mean(0, keepdims=True)))

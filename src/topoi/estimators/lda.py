@@ -73,6 +73,9 @@ class LDA(TopicEstimator):
         Sweeps over a new document in `transform`, `score` aside.
     infer_method : "gibbs" or "mean_field", default "gibbs"
         Topics of a new document by draws, or as expected counts: no noise, and quicker, but not exact.
+    keep_doc_topic : bool or None, default None
+        Whether the topic shares of the training documents are kept, as `doc_topic_`. They take 4 bytes for each
+        document and topic, and nothing else needs them. None keeps up to 500 million, which are 2 GB.
     max_seconds : float or None, default None
         Stop after the sweep in which this time has passed. Chains that wait for a thread share it.
     tol : float or None, default None
@@ -96,7 +99,7 @@ class LDA(TopicEstimator):
     components_ : array (n_topics, n_features)
         φ: probability of each word in each topic. Rows sum to 1.
     doc_topic_ : array (n_documents, n_topics)
-        θ of the training documents, averaged over the samples.
+        θ of the training documents, averaged over the samples; if it is kept: see `keep_doc_topic`.
     model_ : TopicModel
         The counts behind them, to save or to explore.
     log_joint_ : array (n_evaluations, 2)
@@ -164,6 +167,7 @@ class LDA(TopicEstimator):
         n_chains: int = 1,
         infer_sweeps: int = 20,
         infer_method: str = "gibbs",
+        keep_doc_topic: bool | None = None,
         max_seconds: float | None = None,
         tol: float | None = None,
         random_state: Any = None,
@@ -187,6 +191,7 @@ class LDA(TopicEstimator):
         self.n_chains = n_chains
         self.infer_sweeps = infer_sweeps
         self.infer_method = infer_method
+        self.keep_doc_topic = keep_doc_topic
         self.max_seconds = max_seconds
         self.tol = tol
         self.random_state = random_state

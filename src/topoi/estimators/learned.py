@@ -20,7 +20,6 @@ def learned(problem: Problem, runs: list[Run], schedule: Schedule) -> dict[str, 
     found = {
         "_seed": problem.seed,
         "model_": best.model,
-        "doc_topic_": best.doc_topic,
         "doc_topic_prior_": best.model.alpha,
         "topic_word_prior_": best.model.beta,
         "traces_": [np.column_stack((run.trace.sweep, run.trace.log_joint)) for run in runs],
@@ -32,6 +31,8 @@ def learned(problem: Problem, runs: list[Run], schedule: Schedule) -> dict[str, 
         "rhat_": _rhat([run.trace.after(schedule.n_burn_in) for run in runs]),
         **found_by(best),
     }
+    if best.doc_topic is not None:
+        found["doc_topic_"] = best.doc_topic
     if problem.watch is not None:
         found["validation_traces_"] = [np.column_stack((run.trace.sweep, run.trace.held_out)) for run in runs]
         found["validation_measure_"] = problem.watch.measure

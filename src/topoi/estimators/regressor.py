@@ -105,6 +105,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         n_chains: int = 1,
         infer_sweeps: int = 3,
         infer_method: str = "mean_field",
+        keep_doc_topic: bool | None = None,
         max_seconds: float | None = None,
         tol: float | None = None,
         random_state: Any = None,
@@ -137,6 +138,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         self.n_chains = n_chains
         self.infer_sweeps = infer_sweeps
         self.infer_method = infer_method
+        self.keep_doc_topic = keep_doc_topic
         self.max_seconds = max_seconds
         self.tol = tol
         self.random_state = random_state

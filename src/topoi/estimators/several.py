@@ -11,6 +11,7 @@ from scipy.linalg import block_diag
 
 from topoi._disk.store import ModelError
 from topoi.estimators.base import OF_THE_INPUT
+from topoi.estimators.shares_of_documents import why_missing
 
 
 class Several:
@@ -84,4 +85,6 @@ class SideBySide(OfOneModel):
     def __get__(self, fitted: Any, owner: type[Any] | None = None) -> Any:
         if fitted is not None and len(fitted.estimators_) > 1 and fitted.target_.strategy == "ovr":
             return Several(fitted.estimators_).doc_topic()
+        if fitted is not None and (not fitted.__sklearn_is_fitted__() or len(fitted.estimators_) == 1):
+            raise AttributeError(why_missing(fitted))
         return super().__get__(fitted, owner)

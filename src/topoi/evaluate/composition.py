@@ -111,7 +111,7 @@ def _shares(model: Any, X: Any) -> tuple[NDArray[Any], Array | None]:
     if X is None:
         theta = getattr(model, "doc_topic_", None)
         if theta is None:
-            raise ParameterError("X", "is needed: the model was saved without the topics of its documents")
+            raise ParameterError("X", "is needed: the model does not have the topics of its documents with it")
         return theta, None
     corpus = estimator.as_corpus(X)
     lengths = corpus.doc_lengths[:, None].astype(np.float64)

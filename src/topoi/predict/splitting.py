@@ -59,6 +59,7 @@ def split_topic(model: TopicModel, k: int, corpus: Corpus, z: NDArray[Any], seed
     if mean == 1:
         raise CorpusError(f"topic {k} cannot be split: all of its tokens are in one part, no second one is found.")
     by_word = found.model.counts.toarray().astype(np.float64)
+    assert found.doc_topic is not None  # `run` keeps them unless told otherwise
     of_documents = np.where(part.doc_lengths > 0, found.doc_topic[:, first].astype(np.float64), mean)
     total = by_word.sum(1)
     of_words = np.where(total > 0, by_word[:, first] / np.maximum(total, 1.0), mean)

@@ -23,11 +23,12 @@ from topoi._version import __version__
 from topoi.errors import ParameterError
 from topoi.estimators.described import describe_topics, most_telling
 from topoi.estimators.fitted import check_fitted
-from topoi.report.sections.settings import plain
+from topoi.report.sections.settings import plain, what_was_left_out
 
 N_WORDS = 10
 MOST_TOPICS = 1000  # lines of the table; `topoi export` has all
 LONGEST = 80  # characters of a word, name or value
+LONGEST_SENTENCE = 1000  # characters
 #: Settings of a run that say nothing about the model.
 OF_THE_RUN = ("callbacks", "engine", "n_jobs", "progress")
 
@@ -97,6 +98,7 @@ def make_card(
         *([notes.strip()] if notes.strip() else []),
         "## Data",
         _pairs({**(data or {}), **_sizes(estimator)}),
+        *(inert(sentence, LONGEST_SENTENCE) for sentence in what_was_left_out(estimator)),
         "## Settings",
         "Those that are not the default, and how the run went.",
         _pairs(_settings(estimator)),
@@ -112,10 +114,10 @@ def make_card(
     return ModelCard("\n\n".join(parts) + "\n")
 
 
-def inert(value: Any) -> str:
+def inert(value: Any, longest: int = LONGEST) -> str:
     """A stranger's text as text of Markdown, on one line: nothing in it is markup, HTML or a link."""
     one_line = harmless(" ".join(str(value).encode("utf-8", "replace").decode("utf-8").split()))
-    short = one_line if len(one_line) <= LONGEST else one_line[: LONGEST - 1] + "…"
+    short = one_line if len(one_line) <= longest else one_line[: longest - 1] + "…"
     escaped = re.sub(r"([\\`*\[\]<>|~#!$])", r"\\\1", short.replace("&", "&amp;"))
     # Between letters a low line is a plain character; elsewhere it may begin or end emphasis.
     escaped = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", escaped)

@@ -168,6 +168,8 @@ def word_spectrum(state: State, pool: Pool) -> tuple[Spectrum, NDArray[np.int64]
 
 def merge(parts: Sequence[Spectrum]) -> Spectrum:
     """The histogram of all counts of the parts, in the order in which `_spectrum` has them."""
+    if len(parts) == 1:
+        return parts[0]
     row, size, times = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     keys, where = np.unique(np.column_stack((size >= SMALL, row, size)), axis=0, return_inverse=True)
     total = np.zeros(len(keys), np.int64)

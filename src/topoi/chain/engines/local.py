@@ -22,7 +22,7 @@ from topoi.chain.model import sample_counts
 from topoi.chain.priors import Priors
 from topoi.chain.samplers import Sampler
 from topoi.chain.samples import Samples, Trace
-from topoi.chain.state import State, divided, join, widen
+from topoi.chain.state import State, divided, join, renumber, widen
 
 
 class Engine(Protocol):
@@ -63,8 +63,11 @@ class Engine(Protocol):
     def keep(self, samples: Samples) -> None:
         """Keep the topics as a sample."""
 
-    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Topic shares (D, …) of the documents, averaged over the samples; topic k becomes part of topic number[k]."""
+    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32] | None:
+        """Topic shares (D, …) of the documents, averaged over the samples; topic k becomes part of topic number[k].
+
+        None if the samples have none.
+        """
 
     def topics(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """The topics of the tokens of some documents, one after the other."""
@@ -117,18 +120,18 @@ class Local:
     def join(self, number: NDArray[np.int64]) -> None:
         """Make topic k part of topic number[k]."""
         state = self.state
-        state.z[:] = number[state.z]
+        self.sampler = None  # its tables have a column for each topic, and go before anything is made
+        renumber(state.z, number)
         join(state, number)
         if state.supervision is not None:
             state.supervision.refresh(state, self.pool)
-        self.sampler = None  # its tables have a column for each topic
 
     def divide(self, parts: int, priors: Priors) -> None:
         """Make each topic `parts` topics of those that `priors` are for."""
         state = self.state
         state.priors = priors
+        self.sampler = None  # its tables have a column for each topic, and go before anything is made
         state.z[:] = divided(state.z, state.corpus, state.n_topics, parts, state.seed, state.sweep)
-        self.sampler = None  # its tables have a column for each topic
 
     def log_joint(self) -> float:
         """log p(words, topics | α, β)."""
@@ -141,14 +144,15 @@ class Local:
     def keep(self, samples: Samples) -> None:
         """Keep the topics as a sample."""
         samples.add(self.state, self.counts())
+        if not samples.of_documents:
+            return
         if samples.shares is None:
             samples.shares = np.zeros((self.state.corpus.n_documents, self.state.n_topics), np.float32)
         add_shares(self.state, samples.shares, self.pool)
 
-    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32]:
+    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32] | None:
         """Topic shares (D, …) of the documents."""
-        assert samples.shares is not None
-        return average_shares(samples.shares, samples.n, number)
+        return None if samples.shares is None else average_shares(samples.shares, samples.n, number)
 
     def topics(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """The topics of the tokens of some documents."""

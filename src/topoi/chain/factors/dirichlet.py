@@ -3,8 +3,9 @@
     γ_wk ~ Gamma(n_wk + β),    φ_wk = γ_wk / Σ_w γ_wk,    so that    φ_k ~ Dirichlet(n_·k + β)
 
 Exact, and parallel over documents; O(V·K) per sweep. Nearly all counts are 0: their draws are made by a method that
-costs one uniform number most of the time (`gamma_rows`). A topic without tokens may draw nothing but zeros: it is drawn
-once more, by logarithms.
+costs one uniform number most of the time (`gamma_rows`). A topic without tokens may draw nothing but zeros, or so
+little that they would count: then it is drawn once more, by logarithms. Shares of gamma draws do not depend on their
+sum, so to look at the sum and draw again favours no shares.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from topoi.chain.factors._table import TableFactor
 # A smaller gamma draw comes as 0. Where it were a topic's share of a word, beside one near 1, it could not change the
 # float32 sum over the topics of a token; as a denormal it would cost time.
 NEGLIGIBLE = 1e-20
+# Where the draws of a topic sum to less, a part that came as 0 may have been more than NEGLIGIBLE of it.
+ENOUGH = 1.0
 
 
 @inlined
@@ -118,13 +121,13 @@ class DirichletFactor(TableFactor):
         return list(map(np.stack, zip(counts, self.pool.map(work, word_blocks(state)), strict=True)))
 
     def set_scale(self, sums: Sequence[Numbers]) -> None:
-        """1/Σ_w γ_wk; topics without tokens are drawn anew."""
+        """1/Σ_w γ_wk; topics without tokens are drawn anew where their sum is small: there are few if Vβ is large."""
         state = self.state
         n_k, total = np.zeros(self.width), np.zeros(self.width)
         for part in sums:  # in block order: the same rounding on any number of threads
             n_k += part[0]
             total += part[1]
-        for k in np.flatnonzero(n_k[: state.n_topics] == 0):  # an empty topic may have drawn nothing but zeros
+        for k in np.flatnonzero(((n_k == 0) & (total < ENOUGH))[: state.n_topics]):
             number = len(sums) + int(k)
             dirichlet_column(self.table, k, state.beta, new_stream(state.seed, WORD_FACTOR, state.sweep, number))
             total[k] = self.table[:, k].sum(dtype=np.float64)

@@ -1,4 +1,4 @@
-// Settings, sizes and versions as three lists.
+// Settings, sizes and versions as three lists, below what was left out of the texts.
 
 function draw(body, { parameters, sizes, versions }) {
   body.classList.add("three");
@@ -7,4 +7,8 @@ function draw(body, { parameters, sizes, versions }) {
       pairs.map(([key, value]) => el("div", {}, el("dt", {}, key), own(value, "dd")))))));
 }
 
-section("settings", { title: "Settings", draw });
+function lead({ left_out: sentences }) {
+  return sentences.length ? `Of the texts that the model learned from: ${sentences.join(" ")}` : "";
+}
+
+section("settings", { title: "Settings", lead, draw });

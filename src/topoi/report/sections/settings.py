@@ -1,4 +1,4 @@
-"""With what the model was made: settings, versions, sizes."""
+"""With what the model was made: settings, versions, sizes, and what was left out of its texts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,20 @@ LONGEST = 120  # characters of a value
 
 
 def data(subject: Subject) -> dict[str, Any]:
-    """Settings, versions and sizes, as pairs of texts."""
+    """Settings, versions and sizes, as pairs of texts; and sentences about what was left out, none for counts."""
     parameters = subject.estimator.get_params(deep=False)
     return {
         "parameters": [[name, plain(value)] for name, value in sorted(parameters.items())],
         "versions": _versions(),
         "sizes": _sizes(subject),
+        "left_out": what_was_left_out(subject.estimator),
     }
+
+
+def what_was_left_out(estimator: Any) -> list[str]:
+    """Sentences about the texts that a model learned from, as `topoi fit` prints them; none where it had counts."""
+    made = estimator.preparation_
+    return [] if made is None else made.sentences()
 
 
 def _versions() -> list[list[str]]:

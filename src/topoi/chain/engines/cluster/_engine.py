@@ -365,6 +365,8 @@ class Cluster:
     def keep(self, samples: Samples) -> None:
         """Keep the topics as a sample."""
         samples.add(self.state, self.counts())
+        if not samples.of_documents:
+            return
         make_new(self.job.shares(self.state.sweep))
         self._groups(_documents.share, self.shares_at, self.state.sweep)
         last, self.shares_at = self.shares_at, self.state.sweep
@@ -372,9 +374,11 @@ class Cluster:
             remove_tree(self.job.shares(last))
 
     @with_files
-    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32]:
+    def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32] | None:
         """Topic shares (D, …) of the documents: in memory, or in a file of the folder that the user gave."""
         self.begin()
+        if self.shares_at is None:
+            return None
         shape = (self.state.corpus.n_documents, int(number.max()) + 1)
         shares: NDArray[np.float32]
         if not self.temporary and shape[0]:
@@ -385,7 +389,6 @@ class Cluster:
         else:
             shares = np.zeros(shape, np.float32)
         edges = self.layout.documents
-        assert self.shares_at is not None
         for group in range(self.layout.n_groups):
             sums = _documents.read_shares(self.job, self.shares_at, group)
             mean = average_shares(sums, samples.n, number)
