@@ -34,7 +34,7 @@ COLUMNS, ROWS = 100, 34
 INSTALL = ("python3 -m venv .venv && . .venv/bin/activate", "pip install -q .")
 COMMANDS = (
     "head -4 docs.csv | cut -c 1-90",
-    "topoi fit docs.csv --id number --label module --topics 40 --stop-words english --hold-out 0.1 -o modules",
+    "topoi fit docs.csv --id number --label module --topics 40 --hold-out 0.1 -o modules",
     "topoi predict modules docs.csv | head -4",
     "topoi explain modules --text 'Send an HTTP request and read the response' --topics 3 --words 4",
     "topoi evaluate modules docs.csv --held-out",

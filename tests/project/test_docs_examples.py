@@ -19,6 +19,7 @@ PAGES = [
     "architecture.md",
     "supervised.md",
     "performance.md",
+    "evaluation.md",
     *sorted(f"howto/{page.name}" for page in (DOCS / "howto").glob("*.md")),
 ]
 NO_MATPLOTLIB = importlib.util.find_spec("matplotlib") is None

@@ -39,7 +39,7 @@ def apply(
     docs/howto/edit_topics.md. Merged topics are the sum of their parts. Hidden ones stay in the model, and `topoi
     topics` and the report leave them out. To split a topic the documents of the fit are read again.
 
-    \\b
+    \b
       topoi report model posts.csv -o report.html --open
       topoi apply model edits.json -o model2
       topoi topics model2
