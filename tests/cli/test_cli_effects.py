@@ -21,6 +21,11 @@ def speeches(n=60, seed=0):
     ]
 
 
+def with_names(model, rows):
+    """Effects as the command tells them."""
+    return [row._asdict() | {"name": model.topic_names_[row.topic]} for row in rows]
+
+
 COMMON = ("--text", "body", "--covariate", "party", "--covariate", "year", *QUICK)
 
 
@@ -41,13 +46,13 @@ def test_effects(place, tmp_path):
     model = topoi.load(place / "all" / "estimator.topoi")
     assert model.doc_topic_prior is None
     found = as_json("effects", place / "all", "--json")["effects"]
-    assert [tuple(row.values()) for row in found] == [tuple(row) for row in model.effects()]
+    assert found == with_names(model, model.effects())
     shown = done("effects", place / "all", "--covariate", "year", "--interval", 0.8).stdout
     assert "+1 sd" in shown
     assert "80% interval" in shown
     done("effects", place / "all", "-o", tmp_path / "e.csv", "--grid", 3)
     rows = table((tmp_path / "e.csv").read_text("utf-8"))
-    assert list(rows[0]) == ["topic", "covariate", "value", "mean", "low", "high"]
+    assert list(rows[0]) == ["topic", "name", "covariate", "value", "mean", "low", "high"]
     assert len(rows) == model.n_topics * (3 + 3)
 
 
@@ -60,12 +65,36 @@ def test_effects_of_columns_that_the_fit_did_not_have(place, tmp_path):
         more = () if formula is None else ("--prevalence", formula)
         found = as_json("effects", place / "none", place / "posts.csv", *named, *more, "--json")["effects"]
         expected = topic_effects(model, data.covariates, data.corpus, formula)
-        assert [tuple(row.values()) for row in found] == [tuple(row) for row in expected]
+        assert found == with_names(model, expected)
     assert {row["covariate"] for row in found} == {"party"}
     done("effects", place / "none", place / "posts.csv", *named, "-o", tmp_path / "e.csv")
     assert {row["covariate"] for row in table((tmp_path / "e.csv").read_text("utf-8"))} == {"party", "year"}
     result = call("effects", place / "none", place / "lacks.csv", "--covariate", "year")
     assert "The fit had it" not in result.stderr
+
+
+def test_topics_are_called_by_their_names(place, tmp_path):
+    """Names of seeds and names that were edited, on the screen and in tables; a topic without one by its number."""
+    (tmp_path / "seeds.json").write_text('{"the sky": ["rain", "wind"]}')
+    done("fit", place / "posts.csv", *COMMON, "--seeds", tmp_path / "seeds.json", "-o", tmp_path / "model")
+    edits = '{"format": "topoi edits", "version": 1, "edits": [{"edit": "name", "topic": 2, "name": "smithy"}]}'
+    (tmp_path / "edits.json").write_text(edits)
+    done("apply", tmp_path / "model", tmp_path / "edits.json", "-o", tmp_path / "named")
+    names = ["the sky", "topic 1", "smithy", "topic 3"]
+    done("effects", tmp_path / "named", "-o", tmp_path / "e.csv")
+    rows = table((tmp_path / "e.csv").read_text("utf-8"))
+    assert {(int(row["topic"]), row["name"]) for row in rows} == set(enumerate(names))
+    told = as_json("effects", tmp_path / "named", place / "posts.csv", "--covariate", "year", "--json")["effects"]
+    assert [row["name"] for row in told] == names
+    shown = done("effects", tmp_path / "named", "--covariate", "year", "--words", 0).stdout
+    assert [line.split("year")[0].strip() for line in lines_with(shown, "year")] == ["the sky", "1", "smithy", "3"]
+    shown = done("shares", tmp_path / "named", place / "posts.csv", "--by", "party", "--words", 0).stdout
+    first = {line.strip().split("  ")[0] for line in lines_with(shown, "%")}
+    assert {"the sky", "1", "smithy", "3"} <= first
+
+
+def lines_with(shown, text):
+    return [line for line in shown.splitlines() if text in line]
 
 
 def test_some_of_the_covariates_of_a_fit(place):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import astuple
 from html.parser import HTMLParser
 
 import numpy as np
@@ -166,6 +167,17 @@ def test_top_words_as_a_frame(lda):
     column = {f"word{w}": w for w in range(9)}
     phi = [lda.components_[row.topic, column[row.word]] for row in frame.itertuples()]
     np.testing.assert_allclose(frame["probability"], phi)
+
+
+def test_top_words_as_a_frame_say_how_far_topics_can_be_trusted():
+    model = LDA(**SHORT, n_chains=3).fit(X)
+    frame = model.top_words(2, as_frame=True)
+    assert list(frame) == [
+        "topic", "name", "share", "found_in", "n_chains", "agreement", "rank", "word", "probability",
+    ]  # fmt: skip
+    trust = model.topic_agreement()
+    for row in frame.itertuples():
+        assert (row.found_in, row.n_chains, row.agreement) == astuple(trust[row.topic])
 
 
 def test_topics_frame(lda):

@@ -50,6 +50,16 @@ def test_lines(model):
     assert set(shown) == set(sorted(varies, key=lambda k: -varies[k])[:6])
 
 
+def test_topics_are_called_by_their_names(model):
+    edits = [{"edit": "name", "topic": 3, "name": "sport"}]
+    named = model.apply({"format": "topoi edits", "version": 1, "edits": edits})
+    words = model.top_words(3)
+    labels = plot.effects(named, topics=[3, 1]).get_yticklabels()
+    assert [text.get_text() for text in labels] == [f"{' '.join(words[3])}  sport", f"{' '.join(words[1])}  1"]
+    legend = plot.effects(named, "year", topics=[3, 1], n_words=0).get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["sport", "topic 1"]
+
+
 def test_effects_of_another_model():
     plain = LDA(3, n_sweeps=5, random_state=0).fit(X)
     rows = topic_effects(plain, GIVEN, X)

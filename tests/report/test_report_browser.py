@@ -255,6 +255,30 @@ def test_settings_say_what_was_left_out_of_texts(visit, tmp_path):
     assert visit(tmp_path / "report.html").locator("#settings-lead").is_hidden()
 
 
+def test_topics_by_covariates_have_names(visit, train, tmp_path):
+    """Those that the model has, and those given on the page since."""
+    party = np.array(["a", "b"])[np.arange(len(train.X)) % 2]
+    corpus = Corpus.from_counts(train.X, WORDS)
+    model = LDA(3, n_sweeps=6, random_state=0).fit(corpus, covariates={"party": party})
+    edits = [{"edit": "name", "topic": 1, "name": EVIL}]
+    named = model.apply({"format": "topoi edits", "version": 1, "edits": edits})
+    write_report(tmp_path / "report.html", named)
+    page = visit(tmp_path / "report.html")
+    scroll_through(page)
+    options = page.locator("#effects-on option")
+    assert [text.split()[0] for text in options.all_inner_texts()] == ["0", "1", "2"]
+    assert [f"{EVIL}:" in text for text in options.all_inner_texts()] == [False, True, False]
+    page.click("#edit")
+    page.fill('[data-card="2"] [data-act="name"]', "sport")
+    page.locator('[data-card="2"] [data-act="name"]').press("Enter")
+    assert ["sport:" in text for text in options.all_inner_texts()] == [False, False, True]
+    page.select_option("#effects-on", "2")
+    means = {row.value: row.mean for row in model.effects() if row.topic == 2}
+    for line in page.locator("#prevalence tbody tr").all():
+        _, value, mean, *_ = line.inner_text().replace("−", "-").split("\t")
+        assert float(mean) == pytest.approx(100 * means[value], abs=0.0051)
+
+
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_covariates_and_the_parts_of_a_score(visit, train, test, tmp_path, viewport):
     rng = np.random.default_rng(0)

@@ -147,7 +147,7 @@ def test_topics_by_covariates(tmp_path):
     X, given = np.random.default_rng(0).poisson(1.0, (40, 8)), {"party": np.array(["a", "<b>"])[np.arange(40) % 2]}
     model = LDA(3, n_sweeps=6, n_samples=3, random_state=0).fit(X, covariates=given)
     found = prevalence.data(Subject(model))
-    assert [topic["name"].split(":")[0] for topic in found["topics"]] == ["0", "1", "2"]
+    assert [topic["topic"] for topic in found["topics"]] == [0, 1, 2]
     own = [row for row in model.effects() if row.topic == 1]
     assert sorted(map(tuple, found["topics"][1]["effects"])) == sorted(row[1:] for row in own)
     write_report(tmp_path / "r.html", model, X=X)

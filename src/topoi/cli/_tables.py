@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topoi.cli._card import card_of
-from topoi.cli.effects import FIELDS
+from topoi.cli.effects import effect_columns
 from topoi.cli.predict import names_of, prediction_columns
-from topoi.cli.topics import TRUST, topic_rows
+from topoi.cli.topics import topic_rows
 from topoi.cli.transform import with_shares
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ def as_text(value: Any) -> Any:
 
 def _topics(model: Model) -> dict[str, Any]:
     """A row for each topic."""
+    from topoi.estimators.described import TRUST
+
     rows = topic_rows(model, 10)
     names = ["topic", "name", "share", *(name for name in ("model", *TRUST) if name in rows[0])]
     columns: dict[str, Any] = {name: [row[name] for row in rows] for name in names}
@@ -86,9 +88,7 @@ def _words(model: Model) -> dict[str, Any]:
 
 def _effects(model: Model) -> dict[str, Any]:
     """A row for each topic and covariate."""
-    found, labels = model.estimator.topic_effects(), model.estimator.topic_names_
-    columns = {name: [getattr(row, name) for row in found] for name in FIELDS}
-    return {"topic": columns.pop("topic"), "name": [labels[row.topic] for row in found], **columns}
+    return effect_columns(model, model.estimator.topic_effects())
 
 
 def _documents(model: Model, data: Dataset) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from topoi.cli._folder import Model
 
-FIELDS = ("topic", "covariate", "value", "mean", "low", "high")
+FIELDS = ("topic", "name", "covariate", "value", "mean", "low", "high")
 
 
 def effects(
@@ -77,12 +77,22 @@ def effects(
     if output is not None:
         from topoi.writers import write_table
 
-        write_table({name: [getattr(row, name) for row in found] for name in FIELDS}, output)
+        write_table(effect_columns(opened, found), output)
     if json:
-        rows = [dict(zip(FIELDS, row, strict=True)) for row in found]
+        columns = effect_columns(opened, found)
+        rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         print_json({"model": model, "interval": interval, "effects": rows})
     elif output is None:
-        console().print(_table(found, opened.estimator.top_words(words), interval))
+        from topoi.chain.names import topic_labels
+
+        labels = topic_labels(opened.estimator.topic_models_, "{}")
+        console().print(_table(found, labels, opened.estimator.top_words(words), interval))
+
+
+def effect_columns(model: Model, found: list[Any]) -> dict[str, list[Any]]:
+    """Effects as the columns of a table, with what their topics are called."""
+    labels = model.estimator.topic_names_
+    return {field: [labels[row.topic] if field == "name" else getattr(row, field) for row in found] for field in FIELDS}
 
 
 def _of_fit(
@@ -116,7 +126,7 @@ def _of_columns(
         return topic_effects(model.estimator, data.covariates, data.corpus, prevalence, level=level, grid=grid)
 
 
-def _table(found: list[Any], words: list[list[str]], level: float) -> Table:
+def _table(found: list[Any], labels: list[str], words: list[list[str]], level: float) -> Table:
     """Effects as a table for people: of every topic one line, or more, after the other."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -133,6 +143,6 @@ def _table(found: list[Any], words: list[list[str]], level: float) -> Table:
         before = row.topic
         value = row.value if isinstance(row.value, str) else f"{row.value:g}"
         bounds = f"{row.low:+.3f} … {row.high:+.3f}"
-        topic = (str(row.topic), " ".join(words[row.topic])) if first else ("", "")
+        topic = (labels[row.topic], " ".join(words[row.topic])) if first else ("", "")
         table.add_row(*topic, row.covariate, value, f"{row.mean:+.3f}", bounds)
     return table

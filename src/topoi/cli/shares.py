@@ -75,8 +75,11 @@ def shares(
         rows = [_record(row) for one in found for row in one]
         print_json({"model": model, "interval": interval, "shares": rows})
     elif output is None:
+        from topoi.chain.names import topic_labels
+
+        labels = topic_labels(opened.estimator.topic_models_, "{}")
         for one in found:
-            console().print(_table(one, opened.estimator.top_words(max(words, 1)), words, top))
+            console().print(_table(one, labels, opened.estimator.top_words(max(words, 1)), words, top))
     else:
         note(f"Written: {output}")
 
@@ -86,7 +89,7 @@ def _record(row: TopicShare) -> dict[str, Any]:
     return dict(zip(FIELDS, row, strict=True)) | {"start": row.start and row.start.isoformat()}
 
 
-def _table(found: TopicsBy, words: list[list[str]], n_words: int, top: int) -> Table:
+def _table(found: TopicsBy, labels: list[str], words: list[list[str]], n_words: int, top: int) -> Table:
     """The topics that vary most: a line of bars over time, and where each is highest and lowest."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -104,7 +107,7 @@ def _table(found: TopicsBy, words: list[list[str]], n_words: int, top: int) -> T
     table.add_column("highest")
     table.add_column("lowest")
     for k in found.most_varying(top):
-        cells = [str(k), *([" ".join(words[k][:n_words])] if n_words else []), f"{found.overall[k]:.1%}"]
+        cells = [labels[k], *([" ".join(words[k][:n_words])] if n_words else []), f"{found.overall[k]:.1%}"]
         if lines:
             cells.append(_bars(found.share[:, k].tolist()))
         best, least = int(found.share[:, k].argmax()), int(found.share[:, k].argmin())

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from topoi.cli._folder import Model
 
-TRUST = ("found_in", "n_chains", "agreement")  # of a topic, where there are several chains
-
 
 def topics(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of the model.")],
@@ -30,8 +28,8 @@ def topics(
 ) -> None:
     """Show the topics: share of the tokens, most probable words, and the labels they speak for.
 
-    If the model has several chains (fit --chains 4), also in how many of them each topic was found: from half of the
-    probability of its words in common on, docs/evaluation.md.
+    If the model has several chains (fit --chains 4), also in how many of them each topic was found (from half of the
+    probability of its words in common on) and its agreement, the mean of what it has in common: docs/evaluation.md.
 
     \b
       topoi topics model --words 15
@@ -45,6 +43,7 @@ def topics(
         rows = topic_rows(opened, words, every)
     if output is not None:
         from topoi.chain.names import have_names
+        from topoi.estimators.described import TRUST
         from topoi.writers import write_table
 
         flat = [{**row, "rank": rank, **word} for row in rows for rank, word in enumerate(row["words"], 1)]
@@ -95,13 +94,14 @@ def topic_table(model: Model, rows: list[dict[str, Any]], out: Console) -> Table
     several_chains = any("found_in" in row for row in rows)
     if several_chains:
         table.add_column("found in", justify="right")
+        table.add_column("agreement", justify="right")
     table.add_column("most probable words", ratio=3)
     if model.target.kind is not None:
         table.add_column("raises or lowers" if model.target.kind == "numbers" else "speaks for, against", ratio=2)
     for row in rows:
         cells = [labels[row["topic"]], f"{row['share']:.1%}"]
         if several_chains:
-            cells.append(f"{row['found_in']} of {row['n_chains']}")
+            cells += [f"{row['found_in']} of {row['n_chains']}", f"{row['agreement']:.2f}" if row["found_in"] else "–"]
         cells.append(" ".join(word["word"] for word in row["words"]))
         if model.target.kind is not None:
             cells.append(", ".join(f"{label} {weight:+.1f}" for label, weight in most_telling(row["weights"])))

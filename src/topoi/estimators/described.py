@@ -11,6 +11,9 @@ import numpy as np
 from topoi.chain.model import TopicModel
 from topoi.estimators.fitted import Fitted
 
+#: Keys of a row that say how far the topic can be trusted, where there are several chains.
+TRUST = ("found_in", "n_chains", "agreement")
+
 
 def describe_topics(
     estimator: Fitted, n_words: int = 10, tasks: Sequence[str] | None = None, models: Sequence[TopicModel] | None = None

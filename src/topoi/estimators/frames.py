@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from topoi.errors import PackageMissingError
+from topoi.estimators.described import TRUST
 
 
 def pandas_for(what: str) -> Any:
@@ -17,9 +18,10 @@ def pandas_for(what: str) -> Any:
 
 
 def word_frame(rows: list[dict[str, Any]]) -> Any:
-    """A row for each topic and each of its words: topic, name, share, rank, word, probability."""
+    """A row for each topic and each of its words: topic, name, share, trust where there are chains, rank, word, p."""
     pd = pandas_for("top_words(as_frame=True)")
-    names = ("topic", "name", "share", "rank", "word", "probability")
+    trust = TRUST if any("found_in" in row for row in rows) else ()
+    names = ("topic", "name", "share", *trust, "rank", "word", "probability")
     flat = [{**row, "rank": rank, **word} for row in rows for rank, word in enumerate(row["words"], 1)]
     return pd.DataFrame({name: [entry[name] for entry in flat] for name in names})
 

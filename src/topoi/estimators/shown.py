@@ -48,7 +48,7 @@ class ShowsItself:
         """The n most probable words of every topic. `vocabulary` names the columns where X did not.
 
         With `as_frame`, a data frame of pandas with a row for each word of each topic: topic, name, share, rank, word
-        and probability.
+        and probability; with several chains also in how many of them the topic was found, and its agreement.
 
         Examples
         --------

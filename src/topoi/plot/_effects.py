@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from topoi.chain.names import FOR_PEOPLE
 from topoi.errors import ParameterError
 from topoi.estimators.fitted import check_fitted
 from topoi.estimators.marginal import TopicEffect
 from topoi.estimators.pipelines import open_pipeline
-from topoi.evaluate.topics import top_columns
 from topoi.plot._figure import COLOURS, GREY, SMALL, bare, check_axes, name_width, new_axes, short, style
+from topoi.plot._weights import name_topics
 
 GRID = 25  # values of a number that a line goes through
 MOST_LINES = len(COLOURS)
@@ -58,7 +59,7 @@ def effects(
             by_topic.setdefault(row.topic, []).append(row)
     lines = not isinstance(next(iter(by_topic.values()))[0].value, str)
     chosen = _chosen(by_topic, topics, MOST_LINES if lines else MOST_ROWS)
-    labels = _names(estimator, chosen, n_words)
+    labels = name_topics(estimator, chosen, n_words, alone=FOR_PEOPLE)
     return (_lines if lines else _dots)([by_topic[k] for k in chosen], labels, covariate, level, ax)
 
 
@@ -73,14 +74,6 @@ def _chosen(by_topic: dict[int, list[TopicEffect]], topics: Sequence[int] | None
               for k, own in by_topic.items()}  # fmt: skip
     varies |= {k: abs(own[0].mean) for k, own in by_topic.items() if len(own) == 1}
     return sorted(sorted(by_topic, key=lambda k: (-varies[k], k))[:most], key=lambda k: -by_topic[k][-1].mean)
-
-
-def _names(estimator: Any, topics: list[int], n_words: int) -> list[str]:
-    model = estimator.topic_models_[0]
-    if n_words < 1 or model.vocabulary is None:
-        return [f"topic {k}" for k in topics]
-    tops = top_columns(estimator, n_words)
-    return [f"{' '.join(short(model.word(w), 14) for w in tops[k])}  {k}" for k in topics]
 
 
 def _lines(shown: list[list[TopicEffect]], labels: list[str], covariate: str, level: float, ax: Any) -> Any:

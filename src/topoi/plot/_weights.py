@@ -90,12 +90,17 @@ def task_names(estimator: Any, label_names: Any = None) -> list[str]:
     return [f"{target.names[j]} against {target.names[i]}" for i, j in pairs] or target.names
 
 
-def name_topics(estimator: Any, order: Sequence[int] | NDArray[np.int64], n_words: int) -> list[str]:
-    """What topics are called in a picture: their words, and their names or numbers."""
-    labels = [short(label, 18) for label in topic_labels(models_of(estimator), "{}")]
-    if n_words < 1 or len(order) > MANY or models_of(estimator)[0].vocabulary is None:
+def name_topics(estimator: Any, order: Sequence[int] | NDArray[np.int64], n_words: int, alone: str = "{}") -> list[str]:
+    """What topics are called in a picture: their words, and their names or numbers.
+
+    `alone` says how a number is written where it has no words beside it.
+    """
+    models = models_of(estimator)
+    wordless = n_words < 1 or len(order) > MANY or models[0].vocabulary is None
+    labels = [short(label, 18) for label in topic_labels(models, alone if wordless else "{}")]
+    if wordless:
         return [labels[k] for k in order]
-    model, tops = models_of(estimator)[0], top_columns(estimator, n_words)
+    model, tops = models[0], top_columns(estimator, n_words)
     return [f"{' '.join(short(model.word(w), 14) for w in tops[k])}  {labels[k]}" for k in order]
 
 

@@ -8,8 +8,10 @@ function lead({ level, topics, n_topics: nTopics }) {
   return said.join(" ");
 }
 
+const called = (k) => `${k}  ${isolated(topicName(k))}`;
+
 function draw(body, { topics }) {
-  const choice = el("select", { id: "effects-on" }, topics.map((topic, i) => el("option", { value: i }, topic.name)));
+  const choice = el("select", { id: "effects-on" }, topics.map(({ topic: k }, i) => el("option", { value: i }, called(k))));
   const place = el("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Effects on the topic" });
   body.append(el("div", { class: "tools" },
     el("label", { class: "grow" }, el("span", { class: "hidden" }, "Topic"), choice)), place);
@@ -21,6 +23,9 @@ function draw(body, { topics }) {
     place.replaceChildren(el("table", { class: "plain" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)));
   };
   choice.addEventListener("change", update);
+  onEdit(() => {
+    topics.forEach(({ topic: k }, i) => { choice.options[i].textContent = called(k); });
+  });
   update();
 }
 

@@ -9,21 +9,19 @@ from topoi.report.subject import Subject
 LEVEL = 0.9  # of the intervals
 MOST_EFFECTS = 40  # that are shown of a topic, the strongest
 MOST_ROWS = 20_000  # on a page
-N_WORDS = 4
 
 
 def data(subject: Subject) -> dict[str, Any] | None:
-    """Of every topic its name and rows of covariate, value, mean and bounds; None if topics depend on nothing."""
+    """Of every topic its number and rows of covariate, value, mean and bounds; None if topics depend on nothing."""
     if not getattr(subject.estimator, "prevalence_covariates_", {}):
         return None
-    names = [" ".join(words) for words in subject.estimator.top_words(N_WORDS)]
-    by_topic: list[list[Any]] = [[] for _ in names]
+    by_topic: list[list[Any]] = [[] for _ in subject.topics]
     for row in subject.estimator.topic_effects(level=LEVEL):
         value = row.value if isinstance(row.value, str) else f"{row.value:g}"
         by_topic[row.topic].append([row.covariate, value, row.mean, row.low, row.high])
     shown = max(MOST_ROWS // MOST_EFFECTS, 1)
     topics = [
-        {"name": f"{number}: {name}", "effects": sorted(own, key=lambda line: -abs(line[2]))[:MOST_EFFECTS]}
-        for number, (name, own) in enumerate(zip(names, by_topic, strict=True))
+        {"topic": k, "effects": sorted(own, key=lambda line: -abs(line[2]))[:MOST_EFFECTS]}
+        for k, own in enumerate(by_topic)
     ][:shown]
-    return {"level": LEVEL, "topics": topics, "n_topics": len(names)}
+    return {"level": LEVEL, "topics": topics, "n_topics": len(by_topic)}
