@@ -12,6 +12,8 @@ from support import naive
 from support.exact import (
     CASES,
     FEW,
+    GUIDED,
+    GUIDED_PROPOSALS,
     OWN,
     PROPOSALS,
     STALE,
@@ -84,6 +86,21 @@ def check_transitions(kind, tiny, together=False, **option):
             assert np.abs(posterior @ sweep - posterior).max() < TOLERANCE
 
 
+def check_pseudo_counts(kind, **option):
+    """With pseudo-counts of words the posterior is theirs too, and unchanged; Gibbs steps are those of the twin."""
+    tiny = GUIDED if kind.draw == "gibbs" else GUIDED_PROPOSALS
+    if kind.draw == "gibbs":
+        check_transitions(kind, tiny, **option)
+        if kind.factor_class.fixed:
+            check_word_factor(kind, tiny)
+        return
+    sweep, make = np.eye(len(tiny.states)), collapsed_makers(kind, tiny, **option)
+    for d in range(len(tiny.documents)):
+        sweep = sweep @ block_matrix(tiny, d, d + 1, make)
+    posterior = tiny.posterior()
+    assert np.abs(posterior @ sweep - posterior).max() < TOLERANCE
+
+
 def naive_matrix(kind, tiny, d, phi, option):
     if kind.draw == "gibbs":
         return naive.gibbs_matrix(tiny, d, phi)
@@ -145,15 +162,15 @@ def check_word_factor_at(kind, tiny, z, n):
     factor = kind.factor_class
     assert factor.exact or factor.name in ("delayed", "urn"), f"write the law of the factor {factor.name} here"
     if factor.name == "delayed":
-        expected = (n_wk + tiny.beta) / (n_k + tiny.n_words * tiny.beta)
+        expected = (n_wk + tiny.prior) / (n_k + tiny.prior.sum(0))
         np.testing.assert_allclose(draws, np.broadcast_to(expected, draws.shape), rtol=1e-12)
         return
     # 1e-4 for all entries together: a right sampler fails once in ten thousand choices of the seed.
     level = 1e-4 / n_wk.size
     for w in range(tiny.n_words):
         for k in range(tiny.n_topics):
-            a = n_wk[w, k] + tiny.beta
-            b = n_k[k] + tiny.n_words * tiny.beta - a
+            a = n_wk[w, k] + tiny.prior[w, k]
+            b = n_k[k] + tiny.prior[:, k].sum() - a
             if factor.exact:  # then it is a draw from the posterior of φ given the topics: Dirichlet(n + β)
                 assert stats.kstest(draws[:, w, k], stats.beta(a, b).cdf).pvalue > level, (w, k)
             else:

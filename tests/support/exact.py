@@ -31,6 +31,10 @@ OWN = Tiny(
     beta=0.3,
     n_words=3,
 )
+# Words that are expected in some topics, as seeds have it; with proposals, on fewer tokens.
+BASE = [[2, 0, 0], [0, 1, 0], [0, 0, 3]]
+GUIDED = Tiny([[0, 2], [], [0]], alpha=[0.2, 0.5, 1.1], beta=0.3, n_words=3, base=BASE)
+GUIDED_PROPOSALS = Tiny([[0, 1], [0], [], [1]], alpha=[0.3, 0.7], beta=0.4, n_words=2, base=[[2, 0], [0, 1]])
 
 
 @functools.cache
@@ -46,7 +50,11 @@ def state_class(kind):
 
 
 def state_of(kind, tiny, z, seed=0, real=np.float64):
-    return state_class(kind)(corpus_of(tiny), priors_of(tiny.alpha, tiny.beta), np.array(z, np.uint16), seed, real=real)
+    priors = priors_of(tiny.alpha, tiny.beta, tiny.base)
+    state = state_class(kind)(corpus_of(tiny), priors, np.array(z, np.uint16), seed, real=real)
+    if tiny.base is not None:
+        state.base_table = np.ascontiguousarray(tiny.base, state.real)
+    return state
 
 
 def block_matrix(tiny, first, last, make):

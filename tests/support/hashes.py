@@ -50,10 +50,26 @@ def of_loss(loss):
     return lambda data, corpus, **common: learner(loss=loss, **common).fit(corpus, getattr(data, labels))
 
 
-#: By name: a function that fits.
-MEMBERS = {f"LDA {sampler}": of_sampler(sampler) for sampler in ("auto", *own(SAMPLERS))} | {
-    f"{learner_of(loss)[0].__name__} {loss}": of_loss(loss) for loss in own(RESPONSES)
+def of_prior(given=None, **asks):
+    """A fit with a prior; `given` makes what `fit` gets beside documents."""
+    given = given or (lambda n: {})
+    return lambda data, corpus, **common: LDA(**common | asks).fit(corpus, **given(corpus.n_documents))
+
+
+#: Priors beyond a number and "learn", which every sampler has above.
+PRIORS = {
+    "LDA seeds": of_prior(seeds={"one": [2, 5, 7], "two": [30, 31]}, sampler="partial"),
+    "LDA hdp": of_prior(doc_topic_prior="hdp", sampler="partial"),
+    "LDA auto number": of_prior(n_topics="auto"),
+    "LDA topic labels": of_prior(lambda n: {"topic_labels": [[["a"], ["b"], []][d % 3] for d in range(n)]}),
+    "LDA prevalence": of_prior(lambda n: {"covariates": {"party": np.arange(n) % 3 // 2}}),
 }
+#: By name: a function that fits.
+MEMBERS = (
+    {f"LDA {sampler}": of_sampler(sampler) for sampler in ("auto", *own(SAMPLERS))}
+    | PRIORS
+    | {f"{learner_of(loss)[0].__name__} {loss}": of_loss(loss) for loss in own(RESPONSES)}
+)
 
 
 @functools.cache

@@ -11,13 +11,15 @@ import numpy as np
 class Tiny:
     """A corpus so small that every state can be listed; α (K) of all documents, or a row (D, K) for each.
 
-    Of documents with a row the states have topics whose α is not 0 alone.
+    Of documents with a row the states have topics whose α is not 0 alone. `base` (V, K) are pseudo-counts of words.
     """
 
-    def __init__(self, documents, alpha, beta, n_words):
+    def __init__(self, documents, alpha, beta, n_words, base=None):
         self.documents = [sorted(d) for d in documents]
         self.alpha, self.beta, self.n_words = np.array(alpha), beta, n_words
         self.n_topics = self.alpha.shape[-1]
+        self.base = None if base is None else np.array(base)
+        self.prior = beta + np.zeros((n_words, self.n_topics)) if base is None else beta + self.base  # of words
         self.own = np.broadcast_to(self.alpha, (len(documents), self.n_topics))
         self.tokens = [(d, w) for d, words in enumerate(self.documents) for w in words]
         self.states = list(itertools.product(*(np.flatnonzero(self.own[d]).tolist() for d, _ in self.tokens)))
@@ -45,8 +47,8 @@ class Tiny:
             value = self.log_documents(z)
             if phi is None:
                 _, n_wk, n_k = self.counts(z)
-                value += sum(lgamma(n + self.beta) for n in n_wk.ravel())
-                value -= sum(lgamma(n + self.n_words * self.beta) for n in n_k)
+                value += sum(map(lgamma, (n_wk + self.prior).ravel()))
+                value -= sum(map(lgamma, n_k + self.prior.sum(0)))
             else:
                 with np.errstate(divide="ignore"):
                     # A word without any mass, where the document can have it, says nothing about its topic.
@@ -60,7 +62,7 @@ class Tiny:
         """Document and word factor of the conditional of token i, without the token."""
         d, w = self.tokens[i]
         n_dk, n_wk, n_k = self.counts(z, skip=i)
-        word = (n_wk[w] + self.beta) / (n_k + self.n_words * self.beta) if phi is None else phi[w]
+        word = (n_wk[w] + self.prior[w]) / (n_k + self.prior.sum(0)) if phi is None else phi[w]
         return n_dk[d] + self.own[d], word
 
     def document_range(self, d):

@@ -8,7 +8,15 @@ import sys
 import numpy as np
 import pytest
 
-from support.checks import cases, check_alias_tables, check_counts, check_transitions, check_word_factor, options
+from support.checks import (
+    cases,
+    check_alias_tables,
+    check_counts,
+    check_pseudo_counts,
+    check_transitions,
+    check_word_factor,
+    options,
+)
 from support.exact import OWN, REPEATED, THREE_TOPICS, chi_square, simulate, visit
 from support.own_alpha import all_allowed, priors_by_length, priors_of
 from support.variants import slow_but
@@ -64,6 +72,17 @@ def test_transitions(name, plain_samplers):
     for tiny in cases(kind).values():
         for option in options(kind):
             check_transitions(kind, tiny, **option)
+
+
+#: Samplers whose enumerated steps leave the posterior unchanged: all that are exact, or that are Gibbs steps given φ.
+UNCHANGED = [name for name in ALL if SAMPLERS[name].exact or SAMPLERS[name].draw == "gibbs"]
+
+
+@pytest.mark.parametrize("name", slow_but([name for name in UNCHANGED if name not in VARIANTS], UNCHANGED))
+def test_transitions_with_pseudo_counts(name, plain_samplers):
+    """Enumeration of the posterior with seeds: the words that they favour count as tokens of their topics."""
+    for option in options(plain_samplers[name]):
+        check_pseudo_counts(plain_samplers[name], **option)
 
 
 @pytest.mark.slow
