@@ -88,7 +88,7 @@ def test_parameters_and_clone(few):
         "seeds": {"one": [1, 2]}, "seed_strength": 0.5, "topics_per_label": 2, "sampler": "light",
         "sampler_options": {"n_mh": 3},
         "n_sweeps": 12, "burn_in": 3, "n_samples": 5, "n_chains": 2, "infer_sweeps": 7, "infer_method": "gibbs",
-        "keep_doc_topic": False, "max_seconds": 60.0,
+        "keep_doc_topic": True, "max_seconds": 60.0,
         "tol": 1e-9, "random_state": 3, "n_jobs": 2, "engine": None, "progress": False, "callbacks": [],
     }  # fmt: skip
     lda = LDA(**given)
