@@ -211,7 +211,8 @@ def test_split_and_open_edits_with_keys(visit, large, viewport, tmp_path):
     page.focus("#edit")
     reach(page, '[data-act="open"]', 10)
     # The browser's own dialogue does not always come where the machine is busy: that it is asked for is enough.
-    page.evaluate("document.querySelector('#edits-file').onclick = e => { e.preventDefault(); window.asked = true; }")
+    asked = "event => { event.preventDefault(); window.asked = true; }"
+    page.evaluate(f"() => {{ document.querySelector('#edits-file').onclick = {asked}; }}")
     page.keyboard.press("Enter")
     assert page.evaluate("window.asked === true")
     page.set_input_files("#edits-file", tmp_path / "edits.json")
