@@ -75,7 +75,8 @@ class LDA(TopicEstimator):
         Topics of a new document by draws, or as expected counts: no noise, and quicker, but not exact.
     keep_doc_topic : bool or None, default None
         Whether the topic shares of the training documents are kept, as `doc_topic_`. They take 4 bytes for each
-        document and topic, and nothing else needs them. None keeps up to 500 million, which are 2 GB.
+        document and topic. Without them, what tells of the training documents (`topoi.topics_by`, `plot.embedding` …)
+        must be given these documents. None keeps up to 500 million shares, which are 2 GB.
     max_seconds : float or None, default None
         Stop after the sweep in which this time has passed. Chains that wait for a thread share it.
     tol : float or None, default None

@@ -83,8 +83,10 @@ class SideBySide(OfOneModel):
     """In place of topic shares: those of the models of "ovr" are side by side; for "ovo" a model has seen only some."""
 
     def __get__(self, fitted: Any, owner: type[Any] | None = None) -> Any:
-        if fitted is not None and len(fitted.estimators_) > 1 and fitted.target_.strategy == "ovr":
-            return Several(fitted.estimators_).doc_topic()
-        if fitted is not None and (not fitted.__sklearn_is_fitted__() or len(fitted.estimators_) == 1):
+        if fitted is None:
+            return self
+        if not fitted.__sklearn_is_fitted__() or len(fitted.estimators_) == 1:
             raise AttributeError(why_missing(fitted))
+        if fitted.target_.strategy == "ovr":
+            return Several(fitted.estimators_).doc_topic()
         return super().__get__(fitted, owner)

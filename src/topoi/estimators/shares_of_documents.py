@@ -1,7 +1,7 @@
 """θ of the training documents, `doc_topic_`: whether a fit keeps it, and what is said where it did not.
 
 It is the only part of a fitted model that grows with the documents, and at scale the largest array of all: 10⁷
-documents with 1,000 topics have 40 GB of it. Nothing else needs it, so that a fit can go without.
+documents with 1,000 topics have 40 GB of it. Predictions do not need it, so that a fit can go without.
 """
 
 from __future__ import annotations

@@ -152,7 +152,10 @@ class Local:
 
     def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32] | None:
         """Topic shares (D, …) of the documents."""
-        return None if samples.shares is None else average_shares(samples.shares, samples.n, number)
+        if not samples.of_documents:
+            return None
+        assert samples.shares is not None
+        return average_shares(samples.shares, samples.n, number)
 
     def topics(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """The topics of the tokens of some documents."""

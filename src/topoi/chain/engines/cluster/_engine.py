@@ -377,8 +377,9 @@ class Cluster:
     def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32] | None:
         """Topic shares (D, …) of the documents: in memory, or in a file of the folder that the user gave."""
         self.begin()
-        if self.shares_at is None:
+        if not samples.of_documents:
             return None
+        assert self.shares_at is not None
         shape = (self.state.corpus.n_documents, int(number.max()) + 1)
         shares: NDArray[np.float32]
         if not self.temporary and shape[0]:
