@@ -34,9 +34,9 @@ def test_asking_for_them_says_why_they_are_missing():
     lean = LDA(**QUICK, keep_doc_topic=False).fit(X)
     with pytest.raises(AttributeError, match=r"was not kept: .*transform\(X\) gives"):
         _ = lean.doc_topic_
-    with pytest.raises(AttributeError, match="^doc_topic_ is there only after fit"):
+    with pytest.raises(AttributeError, match=r"^doc_topic_ is there only after fit"):
         _ = LDA().doc_topic_
-    with pytest.raises(AttributeError, match="^doc_topic_ is there only after fit"):
+    with pytest.raises(AttributeError, match=r"^doc_topic_ is there only after fit"):
         _ = MedLDAClassifier().doc_topic_
 
 
