@@ -108,6 +108,12 @@ def test_pairs_are_the_most_alike():
     assert match(counts, np.zeros(4, np.bool_)).shape == (0, 2)
 
 
+def test_the_most_alike_come_first():
+    """Topic 1 is like both others, and more like the last."""
+    counts = sparse.csr_array(np.array([[9, 5, 4], [1, 5, 6]]))
+    assert match(counts, np.ones(3, np.bool_)).tolist() == [[1, 2]]
+
+
 # ---- Leftovers -------------------------------------------------------------------------------------------------------
 
 

@@ -59,7 +59,8 @@ class Holder(Protocol):
 def find_joins(engine: Holder) -> NDArray[np.int64] | None:
     """New numbers of the topics, with those joined that are better one; None if all stay as they are.
 
-    Empty topics beyond a reserve go. Topics with pseudo-counts, which a user has named, are neither joined nor moved.
+    Empty topics beyond a reserve go. Topics with pseudo-counts, which a user has named, are neither joined nor moved;
+    they are never empty, since the counts include those.
     """
     state = engine.state
     counts, alpha, n = engine.counts(), state.alpha, state.n_topics
@@ -73,8 +74,8 @@ def find_joins(engine: Holder) -> NDArray[np.int64] | None:
         number = join_alike(engine, counts, free, alone)
         alike = (number != np.arange(n)) | np.isin(np.arange(n), number[number != np.arange(n)])
         number = give_up(engine, counts, free & ~alike, alone, number)
-    stays = (number == np.arange(n)) & ((n_k > 0) | named)
-    empty = np.flatnonzero((n_k == 0) & ~named)
+    stays = (number == np.arange(n)) & (n_k > 0)
+    empty = np.flatnonzero(n_k == 0)
     stays[empty[: state.priors.topics.reserve(int(stays.sum()))]] = True
     if stays.all():
         return None

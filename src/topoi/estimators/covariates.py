@@ -84,7 +84,7 @@ class Covariates:
         ]
 
     def standard(self, given: Any, n_documents: int) -> sparse.csr_array:
-        """The standard form of documents; a category that is new has no effect, and is told in a warning."""
+        """The standard form of documents; a category that is new is their average, and is told in a warning."""
         if given is None:
             raise ParameterError(
                 "covariates", f"are needed: the model was fitted with {', '.join(self.names[:5])}. Give them here too"
@@ -115,6 +115,8 @@ class Covariates:
             raise ModelError("covariates must have a centre and a scale for each column")
         if not (np.isfinite(self.centre).all() and np.isfinite(self.scale).all() and (self.scale > 0).all()):
             raise ModelError("covariates must have finite centres and positive scales")
+        if any((np.sort(values) != values).any() for values in self.categories):
+            raise ModelError("the categories of a covariate must be sorted")
         rows = 0 if self.is_sparse else n
         if self.basis.ndim != 2 or len(self.basis) != rows or not np.isfinite(self.basis).all():
             raise ModelError(f"the basis of covariates must have {rows} rows of finite numbers")
@@ -227,16 +229,23 @@ def _is_missing(value: Any) -> bool:
 
 def indicators_of(name: str, values: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.float64]:
     """A column (documents, categories) for each category; zeros for one that is not known."""
-    texts = texts_of(name, values)
-    found = texts[:, None] == categories
-    if not found.any(1).all():
-        new = np.unique(texts[~found.any(1)])
+    places = places_of(name, texts_of(name, values), categories)
+    found = places[:, None] == np.arange(len(categories))
+    return np.asarray(found, np.float64)
+
+
+def places_of(name: str, texts: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.int64]:
+    """Where each text stands among categories, which are sorted; −1 for one that is new, which a warning tells."""
+    place = np.minimum(np.searchsorted(categories, texts), len(categories) - 1)
+    known = categories[place] == texts
+    if not known.all():
+        new = np.unique(texts[~known])
         others = f" and {len(new) - 1} others" if len(new) > 1 else ""
         warn_user(
             f"covariates: column {name!r} has {str(new[0])!r}{others}, which the training documents do not have; it is "
-            "taken to have no effect"
+            "taken as the average of all categories"
         )
-    return np.asarray(found, np.float64)
+    return np.where(known, place, -1)
 
 
 def _sparse(given: Any, n_documents: int) -> sparse.csr_array:

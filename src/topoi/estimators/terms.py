@@ -20,7 +20,7 @@ from scipy.interpolate import BSpline
 from topoi._disk.store import ModelError
 from topoi.chain.priors.prevalence import MOST_COLUMNS
 from topoi.errors import ParameterError, warn_user
-from topoi.estimators.covariates import MOST_CATEGORIES, columns_of, numbers_of, texts_of
+from topoi.estimators.covariates import MOST_CATEGORIES, columns_of, numbers_of, places_of, texts_of
 from topoi.estimators.formula import Factor, Term, with_all
 
 KINDS = ("number", "category", "spline")
@@ -51,17 +51,7 @@ class Variable:
         """Values as numbers; those of a category are places in the list of categories, −1 for one that is new."""
         if self.kind != "category":
             return numbers_of(self.name, values)[:, 0]
-        texts = _category_texts(self.name, values)
-        place = np.minimum(np.searchsorted(self.categories, texts), len(self.categories) - 1)
-        known = self.categories[place] == texts
-        if not known.all():
-            new = np.unique(texts[~known])
-            others = f" and {len(new) - 1} others" if len(new) > 1 else ""
-            warn_user(
-                f"covariates: column {self.name!r} has {str(new[0])!r}{others}, which the training documents do not "
-                "have; it is taken as the average of all categories"
-            )
-        return np.where(known, place, -1).astype(np.float64)
+        return places_of(self.name, _category_texts(self.name, values), self.categories).astype(np.float64)
 
     def columns(self, values: NDArray[np.float64]) -> sparse.csr_array:
         """The columns (values, n_columns) of values that `read` gave."""

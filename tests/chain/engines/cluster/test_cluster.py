@@ -62,6 +62,10 @@ FITS = {
     "number of topics": lambda **more: (LDA(**QUICK | {"n_topics": "auto", "n_sweeps": 60} | more), X, None),
     "hdp": lambda **more: (LDA(**QUICK | {"doc_topic_prior": "hdp"} | more), X, None),
     "seeds": lambda **more: (LDA(**QUICK | {"seeds": {"one": [2, 5], "two": [5, 40]}} | more), X, None),
+    "number of topics, labels": lambda **more: (
+        MedLDAClassifier(**QUICK | {"n_topics": "auto", "n_sweeps": 40} | more), LABELLED.X, LABELLED.many),
+    "seeds, numbers": lambda **more: (
+        MedLDARegressor(**QUICK | {"seeds": {"one": [2, 5], "two": [5, 40]}} | more), LABELLED.X, LABELLED.number),
 }  # fmt: skip
 #: What else the fits of these names are given, of so many documents.
 BESIDE = {
@@ -70,7 +74,7 @@ BESIDE = {
 }
 
 
-PRIORS = [*BESIDE, "number of topics", "hdp", "seeds"]
+PRIORS = [*BESIDE, "number of topics", "hdp", "seeds", "number of topics, labels", "seeds, numbers"]
 
 
 def said(model):
