@@ -28,6 +28,7 @@ from topoi.estimators.number_of_topics import AUTO, first_priors, settling
 NAME = "hdp"
 PEER = "tomotopy HDP"
 FOUND = "topoi auto"
+FOUND_GIVEN = "topoi auto, β = 0.01"
 FIXED = "topoi, K given"
 COSTS = ("partial", "polya_urn")
 SWEEPS = (1, 2, 3, 5, 10, 20, 30, 40, 50, 60, 80, 100, 120, 140, 160, 180, 200, 250, 300, 400, 500, 600, 800, 1000)
@@ -54,7 +55,7 @@ def main() -> None:
         return alone(work, name, n_topics, round_, settings)
 
     measure(results, [FIXED], arguments.topics, arguments.rounds, job)
-    measure(results, [FOUND, *(f"cost {sampler}" for sampler in COSTS), PEER], [0], arguments.rounds, job)
+    measure(results, [FOUND, FOUND_GIVEN, *(f"cost {sampler}" for sampler in COSTS), PEER], [0], arguments.rounds, job)
     write_report(results, arguments, pinned)
 
 
@@ -84,29 +85,29 @@ def one_fit(name: str, n_topics: int, round_: int, settings: dict[str, Any]) -> 
     if name == PEER:
         fit_tomotopy(problem, round_, recorder)
     else:
-        fit_topoi(problem, AUTO if name == FOUND else n_topics, round_, recorder)
+        fit_topoi(problem, n_topics if name == FIXED else AUTO, round_, recorder, 0.01 if name == FOUND_GIVEN else None)
     step, seconds, value = recorder.points[-1]
     said = f"{value:.1f} with {numbers[-1]} topics after {step} sweeps, {seconds:.1f} CPU s"
     return {"points": recorder.points, "numbers": numbers, "said": said, "versions": versions()}
 
 
-def priors_and_plan(corpus: Corpus, n_topics: Any, n_sweeps: int) -> tuple[Priors, Plan]:
+def priors_and_plan(corpus: Corpus, n_topics: Any, n_sweeps: int, beta: float | None = None) -> tuple[Priors, Plan]:
     """What an estimator begins with; α of a given number of topics is learned."""
     burn_in = Schedule(n_sweeps).n_burn_in
     if n_topics == AUTO:
-        priors = first_priors(AUTO, None, None, corpus, burn_in)
+        priors = first_priors(AUTO, None, beta, corpus, burn_in)
         return priors, settling(make_plan("auto", corpus, priors.n_topics))
     return resolve_priors("learn", None, n_topics, corpus), make_plan("auto", corpus, n_topics)
 
 
-def fit_topoi(problem: Problem, n_topics: Any, seed: int, recorder: Recorder) -> None:
+def fit_topoi(problem: Problem, n_topics: Any, seed: int, recorder: Recorder, beta: float | None = None) -> None:
     """The loop of the estimator; a check point sees the topics of its sweep alone, those that count."""
     small = ours.small_corpus(problem)
-    priors, plan = priors_and_plan(small, n_topics, 48)
+    priors, plan = priors_and_plan(small, n_topics, 48, beta)
     run(new_state(small, priors, 0), plan, Schedule(48, 1))  # compiles
     n_sweeps = max(recorder.check_points)
     recorder.begin()
-    priors, plan = priors_and_plan(problem.corpus, n_topics, n_sweeps)
+    priors, plan = priors_and_plan(problem.corpus, n_topics, n_sweeps, beta)
     state = new_state(problem.corpus, priors, seed)
 
     def callback(progress: Progress) -> bool:
@@ -203,8 +204,8 @@ def write_report(results: Results, arguments: argparse.Namespace, pinned: str) -
         f"Time: `time.process_time`, one thread, {pinned}, every fit in a fresh process. Reading data and compiling "
         "are not counted.",
         f"topoi: the estimator's plan for {arguments.sweeps} sweeps, half of them burn-in. Where the number of topics "
-        "is sought, α is drawn and β learned, as the estimator does by default; where it is given, α is learned and "
-        "β = 0.01.",
+        "is sought, α is drawn and β learned, as the estimator does by default, or given; where it is given, α is "
+        "learned and β = 0.01.",
         f"tomotopy: `HDPModel` with its own settings but β = 0.01, stopped above {arguments.cap:g} CPU seconds.",
         f"Cost of a sweep: median of {TIMED}, updates of the prior included, taking turns, from the same topics; given "
         "are as many topics as count.",
@@ -231,10 +232,11 @@ def compared(results: Results) -> str:
     said = []
     auto = ends(results, FOUND, 0)
     given = {k: value for name, k in results.pairs() if name == FIXED and (value := ends(results, name, k)) is not None}
-    if auto is not None and given:
-        best = min(given, key=lambda k: given[k])
-        said.append(f"- Perplexity {auto:.1f}; the best of the numbers that were given, {best} topics, has "
-                    f"{given[best]:.1f}: {auto / given[best] - 1:+.1%}.")  # fmt: skip
+    for name in (FOUND, FOUND_GIVEN):
+        if given and (end := ends(results, name, 0)) is not None:
+            best = min(given, key=lambda k: given[k])
+            said.append(f"- {name}: perplexity {end:.1f}; the best of the numbers that were given, {best} topics, has "
+                        f"{given[best]:.1f}: {end / given[best] - 1:+.1%}.")  # fmt: skip
     if auto is not None and (rounds := results.rounds(PEER, 0)):
         goal = min(point[2] for point in rounds[0]["points"])
         there = next(point[1] for point in rounds[0]["points"] if point[2] == goal)
