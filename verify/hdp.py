@@ -1,11 +1,11 @@
 """Does `n_topics="auto"` find the number of topics that documents were drawn with?
 
-    python verify/hdp.py [number of topics]
+    python verify/hdp.py [number of topics [β]]
 
 Documents are drawn from LDA with so many topics, of several sizes, and by several β. Everything is left to the defaults
-but the number of sweeps. Printed are the posterior of the number (its mean, and 90 %), the β that was learned, and the
-perplexity of 500 more documents: of the topics that were found, and of a chain that is given the number and begins
-with it.
+but the number of sweeps, and β if it is given. Printed are the posterior of the number (its mean, and 90 %), the β that
+was learned, and the perplexity of 500 more documents: of the topics that were found, and of a chain that is given the
+number and begins with it.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def documents(n_topics: int, case: tuple[int, int, int, float, float], seed: int
 def main() -> None:
     """Print a table."""
     n_topics = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+    beta = float(sys.argv[2]) if len(sys.argv) > 2 else None
     header = ("documents", "length", "words", "α", "β", "sweeps", "number of topics, 90 % of the sweeps", "β learned",
               "perplexity", f"{n_topics} topics given")  # fmt: skip
     print("|", " | ".join(header), "|\n|" + "---|" * len(header))
@@ -48,7 +49,7 @@ def main() -> None:
         counts = documents(n_topics, (case[0] + N_TEST, *case[1:]), seed)
         train, test = counts[:-N_TEST], Corpus.from_counts(counts[-N_TEST:], allow_empty=True)
         for n_sweeps in SWEEPS:
-            found = LDA("auto", n_sweeps=n_sweeps, random_state=0).fit(train)
+            found = LDA("auto", topic_word_prior=beta, n_sweeps=n_sweeps, random_state=0).fit(train)
             given = LDA(
                 n_topics, doc_topic_prior="hdp", topic_word_prior="learn", n_sweeps=n_sweeps, random_state=0
             ).fit(train)
