@@ -129,7 +129,8 @@ def give_up(
     for k in np.flatnonzero(gone):
         part = slice(columns.indptr[k], columns.indptr[k + 1])
         there = counts[columns.indices[part]][:, open_].toarray() + of.beta
-        number[k] = number[open_[np.argmax(columns.data[part] @ np.log(there * of.inverse[open_]))]]
+        logs = np.rint(np.log(there * of.inverse[open_]) / STEP).astype(np.int64)  # ties stay ties on every processor
+        number[k] = number[open_[np.argmax(columns.data[part].astype(np.int64) @ logs)]]
     return number
 
 

@@ -236,7 +236,7 @@ MUTANTS = {
     "γ: breaks not counted": (pieces, "sticks", "gamma(stream, shape + known)", "gamma(stream, shape)"),
     "γ: what is left forgotten": (pieces, "sticks", "... / (rate - left)", "... / rate"),
     "HDP: α without a": (
-        hdp, "hdp", "np.maximum(a * np.exp(log_share), SMALLEST)", "np.maximum(np.exp(log_share), SMALLEST)"),
+        hdp, "hdp", "np.maximum(a * share, SMALLEST)", "np.maximum(share, SMALLEST)"),
     "seating: exposure by one topic": (
         seating, "seating", "log_beta(stream, total, float(hi - lo))", "log_beta(stream, alpha[0], float(hi - lo))"),
     "seating: tables by the first α": (

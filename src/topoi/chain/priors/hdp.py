@@ -121,7 +121,9 @@ class HDP(TopicPrior):
         draw_order(order, tables, self.top_concentration, stream)
         log_share = np.zeros(n_topics)
         top = draw_sticks(order, tables, self.top_concentration, TOP_SHAPE, TOP_RATE, log_share, stream)
-        alpha = np.maximum(a * np.exp(log_share), SMALLEST)
+        # Not np.exp, whose last bit depends on the processor.
+        share = np.array([math.exp(one) for one in log_share.tolist()])
+        alpha = np.maximum(a * share, SMALLEST)
         found = replace(self, alpha=alpha, order=order, n_found=max(n_found, 1))
         return replace(found, concentration=a, top_concentration=top)
 
