@@ -62,7 +62,7 @@ class Deadly(_workers.Dask):
     """Kills a worker once, in one of the rounds of a kind."""
 
     def __init__(self, client, task, rng):
-        super().__init__(client)
+        super().__init__(client, print)
         self.task, self.rng = task, rng
         self.skip = rng.randrange({"move": SWEEPS, "draw": SWEEPS, "seal": 2}.get(task, 1))
         self.pids = pids(client)

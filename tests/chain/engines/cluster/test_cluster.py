@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import mmap
 import os
 import pickle
 import signal
@@ -27,7 +28,7 @@ from topoi import LDA, Checkpoints, Corpus, MedLDAClassifier, MedLDARegressor, P
 from topoi._disk.store import ModelError
 from topoi.chain.checkpoint import CheckpointWarning
 from topoi.chain.counts.spectra import document_spectrum, merge
-from topoi.chain.engines.cluster import EngineError, _counts, _views, _words, _workers
+from topoi.chain.engines.cluster import EngineError, _counts, _documents, _views, _words, _workers
 from topoi.chain.engines.cluster._job import Job, Layout
 from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
@@ -153,14 +154,19 @@ def test_counts_by_tokens_or_by_words(pairs, expected, monkeypatch):
     assert said(fit("partial", engine="blocks")) == expected("partial")
 
 
-def test_tasks_of_a_sweep_share_the_word_factor(expected, monkeypatch):
-    """It is copied once for all groups, and a copy of an earlier sweep is never taken for it."""
-    made = []
-    new = _words.aligned_zeros
-    monkeypatch.setattr(_words, "aligned_zeros", lambda *given: made.append(given) or new(*given))
-    model = fit("partial", engine="blocks")
-    assert said(model) == expected("partial")
-    assert len(made) == model.n_sweeps_
+def test_the_word_factor_is_mapped(expected, monkeypatch):
+    """So the workers of a machine have one copy of it in memory, whatever their number."""
+    seen = []
+    read = _words.read_factor
+
+    def see(job, factor, sweep):
+        read(job, factor, sweep)
+        seen.append(all(isinstance(getattr(factor, part.name).base, np.memmap | mmap.mmap) for part in factor.given))
+
+    monkeypatch.setattr(_documents, "read_factor", see)
+    assert said(fit("partial", engine="blocks")) == expected("partial")
+    assert seen
+    assert all(seen)
 
 
 def test_no_room_for_groups(expected, monkeypatch):
@@ -175,7 +181,6 @@ def test_no_group_stays_open():
     fit("partial", engine="blocks")
     gc.collect()
     assert not _views.group_corpus.corpora
-    assert not _words.copies.arrays
 
 
 def test_a_corpus_in_the_folder_is_used_again(expected, tmp_path):
@@ -421,6 +426,9 @@ def test_a_cluster_that_gives_up(tmp_path, monkeypatch):
     class Client:
         cancelled = None
 
+        def nthreads(self):
+            return {"a worker": 1, "another": 1}
+
         def map(self, work, items, **_):
             return items
 
@@ -435,7 +443,22 @@ def test_a_cluster_that_gives_up(tmp_path, monkeypatch):
     job = Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", "", fixed_priors([1.0], 0.1))
     with pytest.raises(EngineError, match=r"lost tasks \(all those workers died\); with .*checkpoint=folder.* goes on"):
         _workers.Dask(client, print).map(print, job, over=[1, 2])
-    assert client.cancelled == [1, 2]
+    assert client.cancelled == [[1], [2]]
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 33, 1000])
+@pytest.mark.parametrize("n_threads", [1, 2, 64])
+def test_batches_are_all_items_in_order_and_end_small(n, n_threads):
+    found = _workers.batches(list(range(n)), n_threads)
+    assert [item for batch in found for item in batch] == list(range(n))
+    sizes = [len(batch) for batch in found]
+    assert sizes == sorted(sizes, reverse=True)
+    assert all(sizes)
+    if n >= 2 * n_threads:
+        assert sizes[0] <= -(-n // (2 * n_threads))  # at most half of what a thread has to do
+        assert sizes[-n_threads:] == [1] * n_threads  # no thread is late by more than one item
+    if n == 33 and n_threads == 2:
+        assert sizes == [9, 6, 5, 4, 3, 2, 1, 1, 1, 1]
 
 
 # ---- Dask ----------------------------------------------------------------------------------------------------------

@@ -111,8 +111,7 @@ class Cluster:
             state.n_topics, state.seed, np.dtype(state.real).name, code_stamp(), state.priors.without_counts(),
             state.priors.words.pseudo_counts is not None, state.priors.topics.about in state.corpus.about, **responses,
         )  # fmt: skip
-        for kept in (group_corpus, _words.copies):
-            weakref.finalize(self, kept.forget, job.folder)
+        weakref.finalize(self, group_corpus.forget, job.folder)
         return job
 
     # ---- Rounds of tasks ---------------------------------------------------------------------------------

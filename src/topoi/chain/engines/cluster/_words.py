@@ -14,7 +14,6 @@ with. The arrays of round 0 are those that were drawn; the last round writes tho
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +25,6 @@ from scipy import sparse
 from topoi._disk.folders import remove_files
 from topoi._machine.arrays import Floats, Numbers
 from topoi._machine.pool import Pool
-from topoi._machine.simd import aligned_zeros
 from topoi.chain.counts.spectra import Spectrum, word_spectrum
 from topoi.chain.engines.cluster._counts import add_file, table_entries, write_entries
 from topoi.chain.engines.cluster._job import (
@@ -49,10 +47,6 @@ from topoi.chain.state import State
 ONE = Pool(1)
 #: Files of counts that one task adds up; more groups than that are added up by a tree.
 FAN_IN = 64
-
-#: An array of so many bytes is read into memory: a file is mapped in small pages, which kernels that jump about in it
-#: have to look up again and again.
-COPIED = 2**26
 
 
 def combine(job: Job, sweep: int, level: int, number: int) -> None:
@@ -258,40 +252,11 @@ def _write(
         write_shared(_file(job, sweep, part, number), first, getattr(factor, part.name))
 
 
-class Copies:
-    """Copies of the arrays of the last word factor that a worker has read: all of its tasks of a sweep share them."""
-
-    def __init__(self) -> None:
-        self.arrays: dict[tuple[str, int, str], NDArray[Any]] = {}
-        self.lock = threading.Lock()
-
-    def __call__(self, job: Job, sweep: int, name: str, array: NDArray[Any]) -> NDArray[Any]:
-        """The copy of an array of a factor, which is made unless there is one."""
-        key = (job.folder, sweep, name)
-        with self.lock:  # a second task waits for the copy of the first
-            if key not in self.arrays:
-                self.arrays = {other: kept for other, kept in self.arrays.items() if other[:2] == key[:2]}
-                copy = aligned_zeros(array.shape, array.dtype)
-                copy[:] = array
-                self.arrays[key] = copy
-            return self.arrays[key]
-
-    def forget(self, folder: str) -> None:
-        """Give back the memory of a run that is over."""
-        with self.lock:
-            self.arrays = {key: kept for key, kept in self.arrays.items() if key[0] != folder}
-
-
-copies = Copies()
-
-
 def read_factor(job: Job, factor: FixedFactor, sweep: int) -> None:
-    """Give a factor its arrays of a sweep: in memory, or mapped."""
+    """Give a factor its arrays of a sweep, mapped: the workers of a machine share them in its memory."""
     known = read_arrays(job.path(sweep, "scale"))
     factor.scale = known["scale"]
     for part in factor.given:
-        array = _map(job, sweep, part, int(known["first"][-1]) if part.row is None else job.n_words)
-        if array.nbytes <= COPIED:
-            array = copies(job, sweep, part.name, array)
-        setattr(factor, part.name, array)
+        n = int(known["first"][-1]) if part.row is None else job.n_words
+        setattr(factor, part.name, _map(job, sweep, part, n))
     factor.opened()

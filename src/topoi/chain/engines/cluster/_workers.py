@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
+from topoi._machine.allocator import keep_freed_memory
 from topoi._machine.pool import Pool
 from topoi.chain.engines.cluster._connect import Say, connect, lost, meet_workers, wait_for_worker
 from topoi.chain.engines.cluster._faults import AGAIN, EngineError, file_fault, missing_folder, place
@@ -54,6 +55,25 @@ class Threads:
         return self.pool.map(functools.partial(checked, task, job, *given), over)
 
 
+def in_worker(work: Callable[[Any], R], batch: list[Any]) -> list[R]:
+    """What a Dask worker does at a time."""
+    keep_freed_memory()
+    return [work(item) for item in batch]
+
+
+def batches(items: list[Any], n_threads: int) -> list[list[Any]]:
+    """Cut items into large batches first and small ones last, each half of a thread's share of what is left.
+
+    A task costs some 5 ms of Dask's own work, so there should be few; and all threads should end at the same time.
+    """
+    out = []
+    while items:
+        size = -(-len(items) // (2 * n_threads))
+        out.append(items[:size])
+        items = items[size:]
+    return out
+
+
 class Dask:
     """Tasks on a Dask cluster. Workers may come, go and be killed: a task that was lost is run again."""
 
@@ -63,12 +83,13 @@ class Dask:
 
     def map(self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any]) -> list[R]:
         """Run a task for every item; answers are small."""
-        work = functools.partial(checked, task, job, *given)
+        work = functools.partial(in_worker, functools.partial(checked, task, job, *given))
+        parts = batches(list(over), max(1, sum(self.client.nthreads().values())))
         # Not pure: the name of a task in Dask says nothing about its files, so no answer may be taken from a cache.
-        futures = self.client.map(work, list(over), pure=False, key=f"topoi-{task.__name__}")
+        futures = self.client.map(work, parts, pure=False, key=f"topoi-{task.__name__}")
         try:
             self._wait(futures)
-            answers: list[R] = self.client.gather(futures)
+            answers: list[list[R]] = self.client.gather(futures)
         except BaseException as error:
             self.client.cancel(futures)
             if type(error).__name__ in LOST:
@@ -81,7 +102,7 @@ class Dask:
                     f"install the same packages there as here: {job.stamp}"
                 ) from error
             raise
-        return answers
+        return [answer for part in answers for answer in part]
 
     def _wait(self, futures: list[Any]) -> None:
         """Wait for tasks; now and then see whether there is anyone who could do them."""
