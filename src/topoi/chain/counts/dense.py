@@ -1,7 +1,8 @@
 """Word–topic counts as a dense table: a row for every word, padded to whole lanes.
 
 Rows are made word by word over `corpus.by_word`: blocks of words are independent, which makes the work parallel and its
-result the same for any number of threads.
+result the same for any number of threads. Where there are few pairs of word and topic for the tokens it is quicker to
+count token by token first (`by_tokens.py`), with the same result.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from topoi._machine.arrays import Floats, Int, Ints, Numbers
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
+from topoi.chain.counts.by_tokens import count_by_tokens, tables_fit
 from topoi.chain.state import State
 
 
@@ -45,12 +47,17 @@ def word_blocks(state: State) -> list[tuple[int, int, int]]:
 
 def count_blocks(state: State, table: Floats, pool: Pool) -> list[NDArray[np.float64]]:
     """Fill the table with the counts of `state`; returns n_k, padded, of every block of words."""
-    order, word_ptr = state.corpus.by_word
-    base = state.base_table
+    if tables_fit(state, pool):
+        fill = count_by_tokens(state, pool).fill
+    else:
+        order, word_ptr = state.corpus.by_word
+
+        def fill(first: int, last: int, base: Floats, table: Floats, n_k: NDArray[np.float64]) -> None:
+            count_rows(order, word_ptr, first, last, state.z, base, table, n_k)
 
     def work(block: tuple[int, int, int]) -> NDArray[np.float64]:
         n_k = np.zeros(table.shape[1])
-        count_rows(order, word_ptr, block[1], block[2], state.z, base, table, n_k)
+        fill(block[1], block[2], state.base_table, table, n_k)
         return n_k
 
     return pool.map(work, word_blocks(state))

@@ -22,10 +22,10 @@ from scipy import sparse
 
 from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
+from topoi.chain.counts.by_tokens import MOST, count_bytes
 from topoi.chain.engines.cluster._job import damaged, read_arrays, write_arrays
 from topoi.chain.state import State
 
-MOST = 255
 #: Pairs of word and topic for each token of a group, at most, for a table of bytes: it has to be cleared and searched.
 PAIRS_PER_TOKEN = 8
 
@@ -65,20 +65,6 @@ def pack_words(
                 n[k] -= times[size]
                 size += 1
     return size
-
-
-@kernel
-def count_bytes(words: Ints, z: Ints, n_topics: Int, table: Ints, full: Ints) -> Int:
-    """Count tokens into `table` (V·K bytes); a pair that has MOST begins anew, and is noted in `full`: so many are."""
-    m = 0
-    for i in range(words.shape[0]):
-        place = np.int64(words[i]) * n_topics + np.int64(z[i])
-        if table[place] == MOST:
-            full[m] = place
-            m += 1
-            table[place] = 0
-        table[place] += np.uint8(1)
-    return m
 
 
 @kernel
