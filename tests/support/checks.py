@@ -24,6 +24,7 @@ from support.exact import (
 )
 from support.naive_expected import expected_phi, mean_field_matrix
 from support.naive_warp import check_passes, check_sweeps
+from support.oracle import paths
 from topoi._machine.rng import TOPICS, new_stream
 
 TOLERANCE = 1e-12
@@ -62,7 +63,7 @@ def check_transitions(kind, tiny, together=False, **option):
         check_passes(kind, tiny)
         check_sweeps(kind)
         return
-    fixed = kind.factor_class.fixed
+    fixed = kind.factor_class.fixed and not kind.live_in_block
     # Several φ for the z-step given φ: an urn may draw an empty row for one of them.
     for seed in range(3 if fixed else 1):
         if fixed:
@@ -81,9 +82,29 @@ def check_transitions(kind, tiny, together=False, **option):
             sweep = sweep @ matrix
         if together or tiny in (FEW, OWN):  # all documents in one block: what one leaves behind must not reach the next
             np.testing.assert_allclose(block_matrix(tiny, 0, len(tiny.documents), make), sweep, rtol=0, atol=TOLERANCE)
-        if kind.exact or (fixed and kind.draw == "gibbs"):
+        if kind.exact or kind.draw == "gibbs":  # where counts are a block's own, one block alone is exact
             posterior = tiny.posterior(phi)
             assert np.abs(posterior @ sweep - posterior).max() < TOLERANCE
+    if kind.live_in_block:
+        check_blocks(kind, tiny, **option)
+
+
+def check_blocks(kind, tiny, **option):
+    """A sweep of blocks with counts of their own, each document a block, on every path: that of the naive twin."""
+    make = collapsed_makers(kind, tiny, **option)
+    matrix = np.zeros((len(tiny.states),) * 2)
+    for a, z in enumerate(tiny.states):
+        sampler = make(z)
+
+        def run(oracle, z=z, sampler=sampler):
+            sampler.state.z[:] = z
+            for d in range(len(tiny.documents)):
+                sampler.block(d, d + 1, oracle)
+            return tuple(int(k) for k in sampler.state.z)
+
+        for probability, result in paths(run):
+            matrix[a, tiny.index[result]] += probability
+    np.testing.assert_allclose(matrix, naive.blocks_matrix(tiny), rtol=0, atol=TOLERANCE)
 
 
 def check_pseudo_counts(kind, **option):

@@ -106,6 +106,19 @@ def gibbs_matrix(tiny, d, phi=None):
     return tiny.compose(lambda z, i: gibbs(np.prod(tiny.factors(z, i, phi), axis=0)), tiny.document_range(d))
 
 
+def blocks_matrix(tiny):
+    """A sweep of AD-LDA, every document a block: each does as if the others kept the topics that they had before."""
+    alone = [gibbs_matrix(tiny, d) for d in range(len(tiny.documents))]
+    total = np.ones((len(tiny.states),) * 2)
+    for a, z in enumerate(tiny.states):
+        for d, matrix in enumerate(alone):
+            own = tiny.document_range(d)
+            for b, other in enumerate(tiny.states):
+                moved = tuple(other[i] if i in own else z[i] for i in range(len(z)))
+                total[a, b] *= matrix[a, tiny.index[moved]]
+    return total
+
+
 def light_matrix(tiny, d):
     """LightLDA's cycle with both proposals made of the other tokens."""
 

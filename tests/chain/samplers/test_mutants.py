@@ -102,6 +102,13 @@ MUTANTS = {
         "partial", "topoi.chain.factors.dirichlet", "total += part[1]", "total[0] += part[1].sum()"),
     "empty topic's φ not a Dirichlet": (
         "partial", "topoi.chain.factors.dirichlet", "x[w] = log_gamma(stream, beta)", "x[w] = log_gamma(stream, 1.0)"),
+    "ad_lda: blocks move each other's counts": (
+        "ad_lda", f"{S}._own_counts", "factor.n_k.copy()", "factor.n_k"),
+    "ad_lda: the scale is that of all blocks": (
+        "ad_lda", f"{S}._own_counts", "factor.scale.copy()", "factor.scale"),
+    "ad_lda: rows of other words": ("ad_lda", f"{S}._own_counts", "distinct[n] = w", "distinct[n] = n"),
+    "ad_lda: α of the first documents": (
+        "ad_lda", f"{S}.ad_lda", "self.prior.row_of[first:last]", "self.prior.row_of[: last - first]"),
     "delayed: counts not smoothed": ("delayed", "topoi.chain.factors.delayed", "return self.state.beta", "return 0.0"),
     "urn: Poisson without the prior": (
         "polya_urn", "topoi.chain.factors.urn", "c = poisson(stream, n[touched[j]] + beta)",

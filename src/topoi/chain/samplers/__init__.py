@@ -24,6 +24,7 @@ LINES = {
     "partial": "partial:Partial",
     "polya_urn": "polya_urn:PolyaUrn",
     "delayed": "delayed:Delayed",
+    "ad_lda": "ad_lda:AdLDA",
     "expected": "expected:Expected",
     "warp": "warp:Warp",
 }
