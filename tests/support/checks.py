@@ -17,6 +17,7 @@ from support.exact import (
     OWN,
     PROPOSALS,
     STALE,
+    THREE_TOPICS,
     block_matrix,
     collapsed_makers,
     fixed_sampler,
@@ -85,7 +86,7 @@ def check_transitions(kind, tiny, together=False, **option):
         if kind.exact or kind.draw == "gibbs":  # where counts are a block's own, one block alone is exact
             posterior = tiny.posterior(phi)
             assert np.abs(posterior @ sweep - posterior).max() < TOLERANCE
-    if kind.live_in_block:
+    if kind.live_in_block and tiny is not THREE_TOPICS:  # a sweep of all its tokens has too many paths for ad_fast
         check_blocks(kind, tiny, **option)
 
 

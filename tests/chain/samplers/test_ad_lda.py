@@ -18,7 +18,7 @@ from topoi.chain.state import State, new_state, topic_counts
 
 OWN = [name for name in sorted(SAMPLERS) if SAMPLERS[name].live_in_block]
 #: The sampler whose kernel moves the tokens of a block.
-INSIDE = {"ad_lda": "collapsed"}
+INSIDE = {"ad_lda": "collapsed", "ad_fast": "fast"}
 assert set(INSIDE) == set(OWN)
 
 

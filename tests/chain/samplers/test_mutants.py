@@ -109,6 +109,9 @@ MUTANTS = {
     "ad_lda: rows of other words": ("ad_lda", f"{S}._own_counts", "distinct[n] = w", "distinct[n] = n"),
     "ad_lda: α of the first documents": (
         "ad_lda", f"{S}.ad_lda", "self.prior.row_of[first:last]", "self.prior.row_of[: last - first]"),
+    "ad_fast: norms of the words of the whole corpus": (
+        "ad_fast", f"{S}.ad_fast", "sum_norms(own.counts.n_wk, ...)", "sum_norms(self.factor.table, ...)"),
+    "ad_fast: no norms": ("ad_fast", f"{S}.ad_fast", "sum_norms(...)", ""),
     "delayed: counts not smoothed": ("delayed", "topoi.chain.factors.delayed", "return self.state.beta", "return 0.0"),
     "urn: Poisson without the prior": (
         "polya_urn", "topoi.chain.factors.urn", "c = poisson(stream, n[touched[j]] + beta)",

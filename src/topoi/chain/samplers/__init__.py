@@ -25,6 +25,7 @@ LINES = {
     "polya_urn": "polya_urn:PolyaUrn",
     "delayed": "delayed:Delayed",
     "ad_lda": "ad_lda:AdLDA",
+    "ad_fast": "ad_fast:AdFast",
     "expected": "expected:Expected",
     "warp": "warp:Warp",
 }
