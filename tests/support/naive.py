@@ -119,6 +119,22 @@ def blocks_matrix(tiny):
     return total
 
 
+def urn_mh_matrix(tiny, d, drawn):
+    """Proposals from the urn's φ, whose counts were `drawn` (V, K), for the conditional given these counts."""
+    phi = drawn / np.maximum(drawn.sum(0), 1)
+
+    def step(z, i):
+        w = tiny.tokens[i][1]
+        document, word = tiny.factors(z, i)
+        n = tiny.counts(z, skip=i)[1][w] + tiny.prior[w]
+        proposal = document * phi[w]
+        if not proposal.any():
+            return np.eye(tiny.n_topics)
+        return metropolis(proposal, document * word * ((n + 1) / n) ** drawn[w])
+
+    return tiny.compose(step, tiny.document_range(d))
+
+
 def light_matrix(tiny, d):
     """LightLDA's cycle with both proposals made of the other tokens."""
 

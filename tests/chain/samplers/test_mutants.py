@@ -122,6 +122,17 @@ MUTANTS = {
         "polya_urn", "topoi.chain.factors.urn", "mass[w] += alpha[topics[j]] * phi[j]",
         "mass[w] += 0.5 * alpha[topics[j]] * phi[j]"),
     "urn: topics looked up wrongly": ("polya_urn", f"{S}._sorted_row", "topics[middle] < k", "topics[middle] <= k"),
+    "urn_mh: every proposal accepted": (
+        "urn_mh", f"{S}._urn_correction", "log_ratio >= 0.0 or uniform(stream) < math.exp(log_ratio)", "True"),
+    "urn_mh: the draws have no say": ("urn_mh", f"{S}._urn_correction", "drawn[at] * math.log1p(1.0 / n)", "0.0"),
+    "urn_mh: the token counted where it leaves": (
+        "urn_mh", f"{S}._urn_correction", "log_lack(correction, w, old, 1, ...)",
+        "log_lack(correction, w, old, 0, ...)"),
+    "urn_mh: counts do not follow": (
+        "urn_mh", f"{S}.polya_urn", "move_token(correction.counts, w, new, 1.0)", ""),
+    "urn_mh: a token leaves a topic that has no φ": (
+        "urn_mh", f"{S}.polya_urn", "correction is not None and find(topics, row, row_end, old) < 0",
+        "correction is not None and row == row_end"),
     "expected: a document begins with nothing": (
         "expected", EXPECT, "n_d[k] = alpha[k] / total * length", "n_d[k] = real(0)"),
     "expected: words that come often count once in their document": (
