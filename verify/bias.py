@@ -5,8 +5,9 @@
     python verify/bias.py collapsed           # an exact one: what is left is noise
 
 For each sampler: total variation between the share of sweeps that compiled chains spend in each of the 32 states of
-REPEATED in tests/support/exact.py and the posterior by enumeration. `tests/chain/samplers/test_every_sampler.py` holds
-the samplers to the declared values with shorter runs. Prints a Markdown table (the last one is in docs/exactness.md).
+REPEATED in tests/support/exact.py and the posterior by enumeration (of samplers whose blocks have counts of their own:
+each document a block). `tests/chain/samplers/test_every_sampler.py` holds the samplers to the declared values with
+shorter runs. Prints a Markdown table (the last one is in docs/exactness.md).
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from support.exact import (
     OWN,
     PROPOSALS,
     STALE,
+    THREE_TOPICS,
     block_matrix,
     collapsed_makers,
     fixed_sampler,
@@ -24,13 +25,14 @@ from support.exact import (
 )
 from support.naive_expected import expected_phi, mean_field_matrix
 from support.naive_warp import check_passes, check_sweeps
+from support.oracle import paths
 from topoi._machine.rng import TOPICS, new_stream
 
 TOLERANCE = 1e-12
 
 
 def cases(kind):
-    if kind.draw in ("gibbs", "mean_field"):
+    if kind.draw in ("gibbs", "mean_field") or kind.name == "urn_mh":  # one proposal for a token, of few topics
         return CASES | ({"own": OWN} if kind.alpha_per_document else {})
     assert not kind.alpha_per_document, f"name a corpus with α of its own, small enough for {kind.name}"
     if kind.by_words:  # its passes over words are followed word by word
@@ -43,7 +45,7 @@ def options(kind):
     if "composition" in kind.options:
         alone = [{"n_mh": 1, "composition": composition} for composition in kind.options["composition"]]
         return [*alone, {"n_mh": 2, "composition": "cycle"}] if kind.exact else alone
-    if kind.draw == "mh":
+    if "n_mh" in kind.options:
         return [{"n_mh": 1}]
     if "dense_share" in kind.options:  # dense rows only for words that are in all topics; for all words
         if "dense_up_to" not in kind.options:
@@ -62,7 +64,10 @@ def check_transitions(kind, tiny, together=False, **option):
         check_passes(kind, tiny)
         check_sweeps(kind)
         return
-    fixed = kind.factor_class.fixed
+    if kind.name == "urn_mh":
+        check_urn_mh(kind, tiny, together, **option)
+        return
+    fixed = kind.factor_class.fixed and not kind.live_in_block
     # Several φ for the z-step given φ: an urn may draw an empty row for one of them.
     for seed in range(3 if fixed else 1):
         if fixed:
@@ -81,15 +86,65 @@ def check_transitions(kind, tiny, together=False, **option):
             sweep = sweep @ matrix
         if together or tiny in (FEW, OWN):  # all documents in one block: what one leaves behind must not reach the next
             np.testing.assert_allclose(block_matrix(tiny, 0, len(tiny.documents), make), sweep, rtol=0, atol=TOLERANCE)
-        if kind.exact or (fixed and kind.draw == "gibbs"):
+        if kind.exact or kind.draw == "gibbs":  # where counts are a block's own, one block alone is exact
             posterior = tiny.posterior(phi)
             assert np.abs(posterior @ sweep - posterior).max() < TOLERANCE
+    if kind.live_in_block and tiny is not THREE_TOPICS:  # a sweep of all its tokens has too many paths for ad_fast
+        check_blocks(kind, tiny, **option)
+
+
+def check_urn_mh(kind, tiny, together=False, **option):
+    """Given counts that an urn has drawn: the transitions are the twin's, and topics given the counts unchanged."""
+    rng = np.random.default_rng(17)
+    for seed in range(4):
+        origin = kind(state_of(kind, tiny, tiny.states[rng.integers(len(tiny.states))], seed), **option)
+        origin.begin()
+        urn = origin.urn
+        drawn = np.zeros((tiny.n_words, tiny.n_topics), int)
+        drawn[np.repeat(np.arange(tiny.n_words), urn.size), urn.topics] = urn.counts
+
+        def make(z, urn=urn):
+            sampler = kind(state_of(kind, tiny, z), **option)
+            sampler.urn = urn
+            return sampler
+
+        sweep = np.eye(len(tiny.states))
+        for d in range(len(tiny.documents)):
+            matrix = block_matrix(tiny, d, d + 1, make)
+            np.testing.assert_allclose(matrix.sum(1), 1, rtol=0, atol=TOLERANCE)
+            np.testing.assert_allclose(matrix, naive.urn_mh_matrix(tiny, d, drawn), rtol=0, atol=TOLERANCE)
+            sweep = sweep @ matrix
+        if together or tiny in (FEW, OWN):
+            np.testing.assert_allclose(block_matrix(tiny, 0, len(tiny.documents), make), sweep, rtol=0, atol=TOLERANCE)
+        rates = np.array([tiny.counts(z)[1] + tiny.prior for z in tiny.states])
+        posterior = tiny.posterior() * stats.poisson.pmf(drawn, rates).prod((1, 2))
+        posterior /= posterior.sum()
+        assert np.abs(posterior @ sweep - posterior).max() < TOLERANCE
+
+
+def check_blocks(kind, tiny, **option):
+    """A sweep of blocks with counts of their own, each document a block, on every path: that of the naive twin."""
+    make = collapsed_makers(kind, tiny, **option)
+    matrix = np.zeros((len(tiny.states),) * 2)
+    for a, z in enumerate(tiny.states):
+        sampler = make(z)
+
+        def run(oracle, z=z, sampler=sampler):
+            sampler.state.z[:] = z
+            for d in range(len(tiny.documents)):
+                sampler.block(d, d + 1, oracle)
+            return tuple(int(k) for k in sampler.state.z)
+
+        for probability, result in paths(run):
+            matrix[a, tiny.index[result]] += probability
+    np.testing.assert_allclose(matrix, naive.blocks_matrix(tiny), rtol=0, atol=TOLERANCE)
 
 
 def check_pseudo_counts(kind, **option):
     """With pseudo-counts of words the posterior is theirs too, and unchanged; Gibbs steps are those of the twin."""
-    tiny = GUIDED if kind.draw == "gibbs" else GUIDED_PROPOSALS
-    if kind.draw == "gibbs":
+    gibbs_like = kind.draw == "gibbs" or kind.name == "urn_mh"
+    tiny = GUIDED if gibbs_like else GUIDED_PROPOSALS
+    if gibbs_like:
         check_transitions(kind, tiny, **option)
         if kind.factor_class.fixed:
             check_word_factor(kind, tiny)
@@ -207,5 +262,5 @@ def check_all(kind):
             check_transitions(kind, tiny, **option)
         if kind.factor_class.fixed:
             check_word_factor(kind, tiny)
-    if kind.draw == "mh":
+    if "n_mh" in kind.options:
         check_alias_tables(kind)

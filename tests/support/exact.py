@@ -44,6 +44,14 @@ def corpus_of(tiny):
     return Corpus(words, doc_ptr.astype(np.int64), tiny.n_words)
 
 
+@functools.cache
+def corpus_in_blocks(tiny):
+    """The same corpus, every document a block."""
+    corpus = Corpus(corpus_of(tiny).words, corpus_of(tiny).doc_ptr, tiny.n_words)
+    vars(corpus)["block_ptr"] = np.arange(len(tiny.documents) + 1)
+    return corpus
+
+
 def state_class(kind):
     """The State of the copy of topoi that `kind` belongs to."""
     return kind.sweep.__globals__["State"]
@@ -128,9 +136,13 @@ def chi_square(found, probability):
 
 
 def visit(name, z, seed, sweeps):
-    """Share of the sweeps that a compiled chain spends in every state."""
+    """Share of the sweeps that a compiled chain spends in every state.
+
+    Where blocks have counts of their own every document is a block: in a single one nothing would be approximate.
+    """
     z = np.array(z, np.uint16)
-    state = State(corpus_of(REPEATED), fixed_priors(REPEATED.alpha.astype(float), REPEATED.beta), z, seed)
+    corpus = corpus_in_blocks(REPEATED) if SAMPLERS[name].live_in_block else corpus_of(REPEATED)
+    state = State(corpus, fixed_priors(REPEATED.alpha.astype(float), REPEATED.beta), z, seed)
     sampler = SAMPLERS[name](state)
     visits = np.zeros(len(REPEATED.states))
     for _ in range(sweeps):

@@ -106,6 +106,35 @@ def gibbs_matrix(tiny, d, phi=None):
     return tiny.compose(lambda z, i: gibbs(np.prod(tiny.factors(z, i, phi), axis=0)), tiny.document_range(d))
 
 
+def blocks_matrix(tiny):
+    """A sweep of AD-LDA, every document a block: each does as if the others kept the topics that they had before."""
+    alone = [gibbs_matrix(tiny, d) for d in range(len(tiny.documents))]
+    total = np.ones((len(tiny.states),) * 2)
+    for a, z in enumerate(tiny.states):
+        for d, matrix in enumerate(alone):
+            own = tiny.document_range(d)
+            for b, other in enumerate(tiny.states):
+                moved = tuple(other[i] if i in own else z[i] for i in range(len(z)))
+                total[a, b] *= matrix[a, tiny.index[moved]]
+    return total
+
+
+def urn_mh_matrix(tiny, d, drawn):
+    """Proposals from the urn's φ, whose counts were `drawn` (V, K), for the conditional given these counts."""
+    phi = drawn / np.maximum(drawn.sum(0), 1)
+
+    def step(z, i):
+        w = tiny.tokens[i][1]
+        document, word = tiny.factors(z, i)
+        n = tiny.counts(z, skip=i)[1][w] + tiny.prior[w]
+        proposal = document * phi[w]
+        if not proposal.any():
+            return np.eye(tiny.n_topics)
+        return metropolis(proposal, document * word * ((n + 1) / n) ** drawn[w])
+
+    return tiny.compose(step, tiny.document_range(d))
+
+
 def light_matrix(tiny, d):
     """LightLDA's cycle with both proposals made of the other tokens."""
 

@@ -153,7 +153,8 @@ def test_auto_means_samplers_that_can(n_topics, supervised, repeated):
 
 @pytest.mark.parametrize("sampler", [name for name in sorted(SAMPLERS) if name not in OWN_ALPHA])
 def test_samplers_that_use_one_alpha_are_refused(known, sampler):
-    message = r"uses the same α for all documents, but the prior 'by length' .*; samplers that can use it: collapsed, "
+    choices = "ad_lda, collapsed, "
+    message = rf"uses the same α for all documents, but the prior 'by length' .*; samplers that can use it: {choices}"
     with pytest.raises(ParameterError, match=message) as caught:
         fitted(sampler=sampler).fit(X)
     assert caught.value.parameter == "sampler"

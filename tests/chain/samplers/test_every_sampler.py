@@ -99,7 +99,7 @@ def test_word_factor(name, plain_samplers):
         check_word_factor(plain_samplers[name], tiny)
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if SAMPLERS[name].draw == "mh"])
+@pytest.mark.parametrize("name", [name for name in ALL if "n_mh" in SAMPLERS[name].options])
 def test_alias_tables(name, plain_samplers):
     check_alias_tables(plain_samplers[name])
 

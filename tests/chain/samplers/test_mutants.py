@@ -102,6 +102,16 @@ MUTANTS = {
         "partial", "topoi.chain.factors.dirichlet", "total += part[1]", "total[0] += part[1].sum()"),
     "empty topic's φ not a Dirichlet": (
         "partial", "topoi.chain.factors.dirichlet", "x[w] = log_gamma(stream, beta)", "x[w] = log_gamma(stream, 1.0)"),
+    "ad_lda: blocks move each other's counts": (
+        "ad_lda", f"{S}._own_counts", "factor.n_k.copy()", "factor.n_k"),
+    "ad_lda: the scale is that of all blocks": (
+        "ad_lda", f"{S}._own_counts", "factor.scale.copy()", "factor.scale"),
+    "ad_lda: rows of other words": ("ad_lda", f"{S}._own_counts", "distinct[n] = w", "distinct[n] = n"),
+    "ad_lda: α of the first documents": (
+        "ad_lda", f"{S}.ad_lda", "self.prior.row_of[first:last]", "self.prior.row_of[: last - first]"),
+    "ad_fast: norms of the words of the whole corpus": (
+        "ad_fast", f"{S}.ad_fast", "sum_norms(own.counts.n_wk, ...)", "sum_norms(self.factor.table, ...)"),
+    "ad_fast: no norms": ("ad_fast", f"{S}.ad_fast", "sum_norms(...)", ""),
     "delayed: counts not smoothed": ("delayed", "topoi.chain.factors.delayed", "return self.state.beta", "return 0.0"),
     "urn: Poisson without the prior": (
         "polya_urn", "topoi.chain.factors.urn", "c = poisson(stream, n[touched[j]] + beta)",
@@ -112,6 +122,17 @@ MUTANTS = {
         "polya_urn", "topoi.chain.factors.urn", "mass[w] += alpha[topics[j]] * phi[j]",
         "mass[w] += 0.5 * alpha[topics[j]] * phi[j]"),
     "urn: topics looked up wrongly": ("polya_urn", f"{S}._sorted_row", "topics[middle] < k", "topics[middle] <= k"),
+    "urn_mh: every proposal accepted": (
+        "urn_mh", f"{S}._urn_correction", "log_ratio >= 0.0 or uniform(stream) < math.exp(log_ratio)", "True"),
+    "urn_mh: the draws have no say": ("urn_mh", f"{S}._urn_correction", "drawn[at] * math.log1p(1.0 / n)", "0.0"),
+    "urn_mh: the token counted where it leaves": (
+        "urn_mh", f"{S}._urn_correction", "log_lack(correction, w, old, 1, ...)",
+        "log_lack(correction, w, old, 0, ...)"),
+    "urn_mh: counts do not follow": (
+        "urn_mh", f"{S}.polya_urn", "move_token(correction.counts, w, new, 1.0)", ""),
+    "urn_mh: a token leaves a topic that has no φ": (
+        "urn_mh", f"{S}.polya_urn", "correction is not None and find(topics, row, row_end, old) < 0",
+        "correction is not None and row == row_end"),
     "expected: a document begins with nothing": (
         "expected", EXPECT, "n_d[k] = alpha[k] / total * length", "n_d[k] = real(0)"),
     "expected: words that come often count once in their document": (

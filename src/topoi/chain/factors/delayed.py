@@ -4,7 +4,8 @@
 
 There is nothing to draw. Not exact: the counts still hold the token that moves. They are in a dense table or, with a
 `share`, in rows of two kinds (`topoi.chain.counts.split`), which are quicker for many topics; or nowhere, for a sampler
-that goes through words and counts the tokens of one at a time.
+that goes through words and counts the tokens of one at a time. A sampler whose blocks go on from them with counts of
+their own has them `summed`: it needs n_k as well.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from topoi.chain.state import State, topic_counts
 class DelayedFactor(TableFactor):
     """Counts frozen for a sweep; with a `share` they are in `rows` and, in one process, in no table at all.
 
-    Unless they are `stored` there is nothing but the topics that they follow from.
+    Unless they are `stored` there is nothing but the topics that they follow from. If they are `summed`, `n_k` has
+    their sums, padded, also where the table was made elsewhere.
     """
 
     name = "delayed"
@@ -34,11 +36,14 @@ class DelayedFactor(TableFactor):
     reference = "Newman, Asuncion, Smyth & Welling (2009), Distributed algorithms for topic models, JMLR 10"
 
     def __init__(
-        self, state: State, pool: Pool, masses: bool = False, share: int | None = None, stored: bool = True
-    ) -> None:
-        super().__init__(state, pool, masses, share=share, stored=stored)
+        self, state: State, pool: Pool, masses: bool = False, share: int | None = None, stored: bool = True,
+        summed: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(state, pool, masses, share=share, stored=stored, summed=summed)
         self.share = share
         self.stored = stored
+        self.summed = summed
+        self.n_k = np.zeros(self.width)
         self.rows: SplitRows | None = None
 
     @property
@@ -65,12 +70,15 @@ class DelayedFactor(TableFactor):
     def set_scale(self, sums: Sequence[Numbers]) -> None:
         """1/(n_k + Vβ)."""
         k = self.state.n_topics
-        self.scale[:k] = scale_of_counts(np.sum(sums, axis=0)[:k], self.state.beta_sum)
+        self.n_k = np.sum(sums, axis=0)
+        self.scale[:k] = scale_of_counts(self.n_k[:k], self.state.beta_sum)
 
     def opened(self) -> None:
-        """Rows of the two kinds from a table that was made elsewhere."""
+        """Rows of the two kinds, or sums, from a table that was made elsewhere."""
         if self.share is not None:
             self.rows = SplitRows.of_table(self.state, self.table, self.share)
+        if self.summed:
+            self.n_k = self.table.sum(0, dtype=np.float64)
 
     def to_dense(self) -> NDArray[np.float64]:
         """φ of the sweep as an array (V, K)."""

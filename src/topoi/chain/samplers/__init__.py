@@ -23,7 +23,10 @@ LINES = {
     "light_med_published": "light_med_published:LightMedPublished",
     "partial": "partial:Partial",
     "polya_urn": "polya_urn:PolyaUrn",
+    "urn_mh": "urn_mh:UrnMH",
     "delayed": "delayed:Delayed",
+    "ad_lda": "ad_lda:AdLDA",
+    "ad_fast": "ad_fast:AdFast",
     "expected": "expected:Expected",
     "warp": "warp:Warp",
 }

@@ -3,7 +3,8 @@
 A sampler has a word factor (`topoi.chain.factors`) and draws topics with it. A sweep has two parts. `begin` makes
 whatever is fixed during the sweep (the factor, proposal tables). `block` moves the tokens of a range of documents with
 a random stream of its own. Blocks see nothing of each other where the factor is fixed, so they may run at the same
-time; where it is live they run in order, and each leaves the counts to the next.
+time, even if each goes on with counts of its own; where it is live they run in order, and each leaves the counts to the
+next.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ class Sampler:
     #: Goes through the tokens of a word as it does through those of a document: only one process has them all, and the
     #: engines of several refuse it.
     by_words: ClassVar[bool] = False
+    #: Has counts of its own in every block of documents, a copy of the factor's that follows the tokens of the block:
+    #: these see each other, as with a live factor, and no block sees another.
+    live_in_block: ClassVar[bool] = False
     #: For inexact samplers: measured total variation between their stationary distribution and the posterior of the
     #: five-token corpus REPEATED in tests/support/exact.py, where counts are as small as they get (verify/bias.py).
     bias: ClassVar[float] = 0.0

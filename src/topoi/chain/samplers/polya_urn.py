@@ -27,6 +27,7 @@ from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
 from topoi.chain.alpha import AlphaRows
+from topoi.chain.counts.moves import move_token
 from topoi.chain.factors.urn import UrnFactor
 from topoi.chain.samplers._document import TokenTopics, add_topic, clear_document, list_document, remove_topic
 from topoi.chain.samplers._sorted_row import find, prior_mass, walk_prior
@@ -41,6 +42,7 @@ from topoi.chain.samplers._tilted import (
     start_document,
 )
 from topoi.chain.samplers._tilted_sparse import fill_active
+from topoi.chain.samplers._urn_correction import Correction, accepts
 from topoi.chain.samplers.base import Sampler
 from topoi.chain.state import State
 
@@ -51,11 +53,12 @@ LOOK_UP = 4
 @kernel
 def sweep_documents(
     tokens: TokenTopics, first: Int, last: Int, topics: Ints, phi: Floats, start: Ints, mass: Floats | None,
-    prior: AlphaRows, look_up: Int, responses: TiltInput, part: Int, stream: Stream,
+    prior: AlphaRows, look_up: Int, responses: TiltInput, part: Int, correction: Correction | None, stream: Stream,
 ) -> tuple[Int, Int, Int]:  # fmt: skip
     """Move every token of documents first … last − 1 given φ; without masses, where α differs, they are summed up.
 
-    Returns how many tokens kept their topic for want of φ, how many wanted to move under a tilt, and how many did.
+    With a correction no tilt, and each move is a proposal (`urn_mh`). Returns how many tokens kept their topic for want
+    of φ, how many wanted to move under a tilt or a correction, and how many did.
     """
     words, doc_ptr, z = tokens
     _, eta_t, kappa, omega = responses
@@ -88,10 +91,13 @@ def sweep_documents(
                 w = words[i]
                 row, row_end = start[w], start[w + 1]
                 own = prior_mass(topics, phi, row, row_end, alpha) if mass is None else 0.0
-                if row == row_end or (mass is None and not own > 0.0):
+                old = np.int64(z[i])
+                if (
+                    row == row_end or (mass is None and not own > 0.0)
+                    or (correction is not None and find(topics, row, row_end, old) < 0)
+                ):  # fmt: skip
                     kept += 1
                     continue
-                old = np.int64(z[i])
                 n = remove_topic(old, n_d, active, place, n)
                 weight[old] = n_d[old] * tilt[old]
                 by_word = row_end - row <= look_up * n
@@ -127,6 +133,14 @@ def sweep_documents(
                         move_scores(eta_t, m, old, new)
                     else:
                         new = old
+                if correction is not None and new != old:
+                    wanted += 1
+                    if accepts(correction, w, topics, phi, row, row_end, old, new, stream):
+                        moved += 1
+                        move_token(correction.counts, w, old, -1.0)
+                        move_token(correction.counts, w, new, 1.0)
+                    else:
+                        new = old
                 n = add_topic(new, n_d, active, place, n)
                 weight[new] = n_d[new] * tilt[new]
                 z[i] = new
@@ -137,6 +151,11 @@ def sweep_documents(
             weight[active[j]] = 0.0
         clear_document(n_d, active, n)
     return kept, wanted, moved
+
+
+def alpha_of(state: State) -> AlphaRows:
+    """α in float64, and not padded: the kernel never weighs all topics."""
+    return state.priors.topics.alpha_of(state.corpus).for_kernels(state.corpus.n_documents, np.float64)
 
 
 class PolyaUrn(Sampler):
@@ -159,9 +178,8 @@ class PolyaUrn(Sampler):
         self.look_up = look_up
 
     def take_alpha(self) -> None:
-        """α in float64, and not padded: no kernel weighs all topics."""
-        corpus = self.state.corpus
-        self.prior = self.state.priors.topics.alpha_of(corpus).for_kernels(corpus.n_documents, np.float64)
+        """α as the kernel takes it."""
+        self.prior = alpha_of(self.state)
 
     def block(self, first: int, last: int, stream: Stream) -> tuple[int, int, int]:
         """Move the tokens of documents first … last − 1 given φ."""
@@ -170,7 +188,7 @@ class PolyaUrn(Sampler):
         part = 1 if state.supervision is None else state.supervision.part
         kept, wanted, moved = sweep_documents(
             self.tokens, first, last, factor.topics, factor.phi, factor.start, mass, self.prior, self.look_up,
-            self.responses(), part, stream,
+            self.responses(), part, None, stream,
         )  # fmt: skip
         return int(kept), int(wanted), int(moved)
 

@@ -391,7 +391,8 @@ def test_not_an_engine(engine):
     [("collapsed", "moves one token after another"), ("warp", "needs all tokens of a word in one process")],
 )
 def test_samplers_that_are_not_parallel(sampler, does):
-    says = f"sampler: '{sampler}' {does}, but an engine needs one of auto, delayed, expected, partial, polya_urn"
+    choices = "auto, ad_fast, ad_lda, delayed, expected, partial, polya_urn"
+    says = f"sampler: '{sampler}' {does}, but an engine needs one of {choices}"
     with pytest.raises(ParameterError, match=says):
         LDA(**QUICK | {"sampler": sampler, "engine": "blocks"}).fit(X)
 
