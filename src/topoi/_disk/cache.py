@@ -8,23 +8,30 @@ gigabytes it may hold.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import stat
 import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
-from topoi._disk.folders import remove_file, remove_tree, remove_with, temporary_folder
+from topoi._disk import remote
+from topoi._disk.blocks import new_file
+from topoi._disk.folders import remove_file, remove_tree, remove_with, rename, temporary_folder
 from topoi._disk.inside import look
 from topoi._disk.private import private_folder, user_cache
+from topoi._disk.remote import Location, Remote
 from topoi.errors import ParameterError
 
 USUAL_GB = 20.0
 #: Seconds after its last use in which a copy stays, however many there are: somebody has its name and will open it.
 GRACE = 60.0
+_locks = [threading.Lock() for _ in range(64)]
 _NAMES = re.compile(r"\.?[a-z]+-[0-9a-f]{16,32}(-[a-z0-9_]+)?")  # of copies, and of those that a killed process began
 
 
@@ -45,6 +52,62 @@ def cached_folder(name: str, fill: Callable[[Path], None], sizes: Mapping[str, i
         _prune(sum(sizes.values()))
     _touch(folder)
     return folder
+
+
+def cached_file(key: str, fill: Callable[[Path], None]) -> Path:
+    """The file of this key in the cache; `fill` writes it, if need be, under a name at which there is nothing.
+
+    Tasks at the same time ask for the same files: one of them fetches it, the others wait.
+    """
+    path = _file(key)
+    with _locks[hash(path) % len(_locks)]:
+        if look(path) is None:
+            _fill(path, fill)
+    _touch(path)
+    return path
+
+
+def here(place: Location) -> Path:
+    """A file to read: the one of a path, or a copy of an object whose bytes follow from its URL."""
+    if isinstance(place, Path):
+        return place
+    return cached_file(place.url, lambda new: remote.fetch(place, new))
+
+
+def renew(place: Remote, write: Callable[[BinaryIO], object]) -> Path:
+    """A copy in the cache of an object that is to be put."""
+
+    def fill(new: Path) -> None:
+        with new_file(new) as file:
+            write(file)
+
+    path = _file(place.url)
+    _fill(path, fill)
+    return path
+
+
+def forget(key: str) -> None:
+    """Remove a file from the cache."""
+    remove_file(_file(key))
+
+
+def _file(key: str) -> Path:
+    return _place() / f"object-{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
+
+
+def _fill(path: Path, fill: Callable[[Path], None]) -> None:
+    new = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    try:
+        fill(new)
+        size = new.stat().st_size
+        try:
+            rename(new, path.name)
+        except PermissionError:  # Windows replaces no file that is mapped, which has the same bytes
+            if look(path) is None:
+                raise
+    finally:
+        remove_file(new)
+    _prune(size)
 
 
 def _is_whole(folder: Path, sizes: Mapping[str, int]) -> bool:

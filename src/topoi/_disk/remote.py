@@ -49,6 +49,11 @@ class Remote:
         return self.url.rsplit("/", 1)[1]
 
     @property
+    def parent(self) -> Remote:
+        """The folder that it is in."""
+        return Remote(self.url.rsplit("/", 1)[0])
+
+    @property
     def stem(self) -> str:
         """The same without its suffix."""
         return PurePath(self.name).stem

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from topoi._disk.remote import is_url
+from topoi._disk.remote import is_url, locate
 from topoi._machine.interrupt import Interrupt
 from topoi._machine.pool import Pool, resolve_n_jobs
 from topoi.chain.checkpoint import Checkpoints, Journal, fingerprint
@@ -147,7 +147,7 @@ class TopicEstimator(
         ]
         for plan, prior in zip(plans, priors, strict=True):
             check_priors(plan, prior)
-        folder = None if checkpoints is None else Path(checkpoints.folder)
+        folder = None if checkpoints is None else locate(checkpoints.folder)
         with (  # Ctrl-C stops at once while there is nothing to keep: workers come before `Interrupt`
             nullcontext() if checkpoints is None else checkpoints.locked(),
             self._pool() as pool, open_place(self.engine, pool, remarks(self.progress), folder) as place,
