@@ -52,7 +52,7 @@ class CheckpointWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """Where a fit keeps its checkpoints, and after how many seconds, or sweeps, it writes one."""
+    """Where a fit keeps its checkpoints (a folder or a URL), and after how many seconds, or sweeps, it writes one."""
 
     folder: str | Path
     every_seconds: float = 300.0
