@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 
@@ -19,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import topoi.chain.engines.choose
+from support import object_store
 from support.copies import interpreted
 from support.corpora import random_counts
 from support.labelled import LOSSES, Documents, classifier
@@ -101,3 +103,41 @@ def listening():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session")
+def s3_server():
+    """The address of a server that speaks as S3 does; tests that need it are skipped without moto[server] and s3fs."""
+    with object_store.serving() as address:
+        yield address
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    """A cache of objects that no other test has filled."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("TOPOI_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def s3(s3_server, monkeypatch, own_cache):
+    """The URL of a new bucket on it."""
+    object_store.use(monkeypatch, s3_server)
+    return object_store.new_bucket()
+
+
+@pytest.fixture
+def memory(own_cache):
+    """A URL in the memory of this process."""
+    fsspec = pytest.importorskip("fsspec")
+    url = f"memory://bucket-{id(own_cache)}"
+    yield url
+    with contextlib.suppress(FileNotFoundError):
+        fsspec.filesystem("memory").rm(url, recursive=True)
+
+
+@pytest.fixture(params=["memory", "s3"])
+def store(request):
+    """The URL of an object store that has nothing, of either kind."""
+    return request.getfixturevalue(request.param)

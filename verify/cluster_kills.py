@@ -1,11 +1,12 @@
 """Kill workers, and the driver, of fits on a Dask cluster at random moments: the model must have the same bytes.
 
-    python verify/cluster_kills.py [--seeds 20] [--workers 3] [--drivers 20]
+    python verify/cluster_kills.py [--seeds 20] [--workers 3] [--drivers 20] [--s3]
 
 For every seed a fit is made in memory, and one on the cluster for each kind of round, in which a worker is killed
 (SIGKILL) while tasks of that kind are running: first topics, new topics, counts added up and φ drawn, checkpoint. Then
 the driver, a process of its own, is killed at a random moment and the fit called again. Last, fits that nobody
-disturbs on clusters of 1, 2 and 4 workers.
+disturbs on clusters of 1, 2 and 4 workers. With --s3 the corpus and the checkpoints of fits that are killed are
+in an S3 server on this machine (`pip install s3fs 'moto[server]'`), and nothing is in a folder.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
+import logging
 import os
 import random
 import signal
@@ -21,10 +23,14 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
+from pathlib import Path
 
 import numpy as np
 
 from topoi import Checkpoints, MedLDAClassifier
+from topoi._disk import remote
+from topoi._disk.remote import locate
 from topoi.chain.engines.cluster import _workers
 
 ROUNDS = {"init": "begin", "sampling": "move", "reduction": "draw", "checkpoint": "seal"}
@@ -89,10 +95,10 @@ class Deadly(_workers.Dask):
 
 def fit_and_kill(client, task, seed, folder):
     """A fit in which a worker is killed: its hash, seconds, and whether the round was still running."""
-    import topoi.estimators.base as base
+    from topoi.chain.engines import cluster
 
     deadly = Deadly(client, task, random.Random(f"{task} {seed}"))
-    original = base.open_workers
+    original = cluster.open_workers
 
     class Opened:
         def __enter__(self):
@@ -101,12 +107,12 @@ def fit_and_kill(client, task, seed, folder):
         def __exit__(self, *_):
             return None
 
-    base.open_workers = lambda *_: Opened()
+    cluster.open_workers = lambda *_: Opened()
     begun = time.perf_counter()
     try:
         fitted = model(seed, engine=client).fit(X, Y, checkpoint=Checkpoints(folder, every_sweeps=3))
     finally:
-        base.open_workers = original
+        cluster.open_workers = original
     return digest(fitted), time.perf_counter() - begun, deadly.hit
 
 
@@ -140,7 +146,7 @@ def kill_workers(args, expected):
             with cluster_of(args.workers) as client:  # another one where a worker does not come back
                 while todo and workers_are_there(client, args.workers):
                     seed = todo.pop(0)
-                    with tempfile.TemporaryDirectory() as folder:
+                    with new_folder(args) as folder:
                         found, seconds, hit = fit_and_kill(client, ROUNDS[name], seed, folder)
                     same += found == expected[seed]
                     hits += hit
@@ -161,12 +167,12 @@ def kill_drivers(client, args, expected):
     same = early = 0
     for seed in range(args.drivers):
         rng = random.Random(f"driver {seed}")
-        with tempfile.TemporaryDirectory() as folder:
+        with new_folder(args) as folder:
             command = [sys.executable, __file__, "--drive", client.scheduler.address, str(seed), folder]
             for last in (False, True):
                 process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
                 if not last:
-                    while not os.path.exists(f"{folder}/model-0-chain-0/blocks") and process.poll() is None:
+                    while not begun(folder) and process.poll() is None:
                         time.sleep(0.01)
                     time.sleep(rng.uniform(0.0, args.driver_seconds))
                     early += process.poll() is None
@@ -175,6 +181,45 @@ def kill_drivers(client, args, expected):
             same += out.strip() == expected[seed]
     print(f"| driver killed and called again | {args.drivers} | {early} | {same} | |", flush=True)
     return same == args.drivers
+
+
+def begun(folder):
+    """Whether a fit has written anything but its corpus."""
+    place = locate(f"{folder}/model-0-chain-0/blocks")
+    return place.exists() if isinstance(place, Path) else bool(remote.below(place))
+
+
+@contextlib.contextmanager
+def new_folder(args):
+    """A folder for checkpoints, on the disk or in the store."""
+    if args.s3:
+        import fsspec
+
+        bucket = f"run-{uuid.uuid4().hex}"
+        fsspec.filesystem("s3").mkdir(bucket)
+        yield f"s3://{bucket}/run"
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            yield folder
+
+
+@contextlib.contextmanager
+def s3_server():
+    """A server that speaks as S3 does, in this process, and an environment in which it is that of all processes."""
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    known = {"ACCESS_KEY_ID": "somebody", "SECRET_ACCESS_KEY": "something", "DEFAULT_REGION": "us-east-1"}
+    os.environ.update({f"AWS_{name}": value for name, value in known.items()}, AWS_ENDPOINT_URL=f"http://{host}:{port}")
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["TOPOI_CACHE"] = cache
+        try:
+            yield
+        finally:
+            server.stop()
 
 
 @contextlib.contextmanager
@@ -209,11 +254,19 @@ def main():
     parser.add_argument("--rounds", nargs="+", default=list(ROUNDS), choices=list(ROUNDS))
     parser.add_argument("--drivers", type=int, default=20)
     parser.add_argument("--driver-seconds", type=float, default=3.0, help="a fit's time, during which it is killed")
+    parser.add_argument("--s3", action="store_true", help="corpus and checkpoints in an S3 server on this machine")
     parser.add_argument("--drive", nargs=3, metavar=("ADDRESS", "SEED", "FOLDER"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.drive:
         drive(args.drive[0], int(args.drive[1]), args.drive[2])
         return
+    with s3_server() if args.s3 else contextlib.nullcontext():
+        good = check(args)
+    sys.exit(0 if good else "some fits ended with other bytes, or took too long")
+
+
+def check(args):
+    """Print the table: whether all went well."""
     import dask
 
     expected = {seed: digest(model(seed).fit(X, Y)) for seed in range(max(args.seeds, args.drivers))}
@@ -223,8 +276,7 @@ def main():
     good = kill_workers(args, expected)
     with cluster_of(args.workers) as client:
         good &= kill_drivers(client, args, expected)
-    good &= count_workers(args, expected)
-    sys.exit(0 if good else "some fits ended with other bytes, or took too long")
+    return good & count_workers(args, expected)
 
 
 if __name__ == "__main__":

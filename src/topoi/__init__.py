@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from topoi._version import __version__
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from topoi._disk.remote import Location
     from topoi.chain.checkpoint import Checkpoints
     from topoi.chain.model import TopicModel
     from topoi.corpus import Corpus
@@ -75,9 +74,10 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def load(path: str | Path, trusted: bool = False) -> Any:
+def load(path: str | Location, trusted: bool = False) -> Any:
     """Read a fitted estimator, of whichever class, that its `save` wrote. Nothing in the file is run.
 
+    The path may be a URL, as "s3://bucket/model.topoi".
     Numbers in it that would take hours or all memory (10,001 sweeps over a new document) are refused unless `trusted`.
     """
     from topoi.estimators.saved import Savable

@@ -64,3 +64,11 @@ class DiskError(TopoiError, OSError):
 
 class BusyError(DiskError):
     """A folder that another process is filling."""
+
+
+class StorageError(DiskError):
+    """An object store that cannot be used as a URL asks: not reached, not let in, or the URL is none."""
+
+
+class MissingObjectError(StorageError, FileNotFoundError):
+    """A URL at which there is no object."""

@@ -1,4 +1,4 @@
-"""The folder of the compile cache: code is run from it, so that nobody else may be able to write to it.
+"""Folders of caches: code is run from one, and copies of objects are believed, so nobody else may write to them.
 
 It is one of ours (mode 0700, whatever the umask), and so is the way to it: every folder above, and every link on the
 way, belongs to us or to root, and nobody else can rename things in it. A folder with the sticky bit, as /tmp, will do:
@@ -21,6 +21,20 @@ from topoi._disk.whole import write_whole
 MARKER = "made-by-topoi"
 NAMES = re.compile(r"kernels-[0-9a-f]{16}")
 _MOST_LINKS = 40
+USER_CACHE = {
+    "win32": Path(os.environ.get("LOCALAPPDATA", "~/AppData/Local")),
+    "darwin": Path("~/Library/Caches"),
+}.get(sys.platform, Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache"))
+
+
+def user_cache() -> Path | None:
+    """Where topoi keeps what the user can do without; None if this system says nothing of it."""
+    try:
+        home = USER_CACHE.expanduser()
+    except RuntimeError:  # neither HOME nor an entry in the list of users, as in some containers
+        return None
+    # A relative path, as of a home that cannot be told, must not become a folder in the working directory.
+    return home / "topoi" if home.is_absolute() else None
 
 
 def private_folder(base: Path, name: str) -> tuple[Path | None, str]:
@@ -38,7 +52,7 @@ def private_folder(base: Path, name: str) -> tuple[Path | None, str]:
         found = folder.lstat()
         if why := _ours_alone(folder, found):
             return None, why
-        write_whole(folder / MARKER, b"The compile cache of topoi; it may be removed.\n", sync=False, follow=False)
+        write_whole(folder / MARKER, b"A cache of topoi; it may be removed.\n", sync=False, follow=False)
     except OSError:
         return None, ""
     return folder, ""

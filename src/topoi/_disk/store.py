@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi._disk.remote import Remote, shown
 from topoi._disk.safetensors import write_safetensors
 from topoi._disk.schema import Field
-from topoi._disk.whole import writing_whole
+from topoi._disk.whole import local_copy, writing_whole
 from topoi._registry import Registry
 from topoi._version import __version__
 from topoi.errors import TopoiError
@@ -115,7 +116,7 @@ def known(own: dict[str, Stored], *others: Classes) -> ChainMap[str, Stored]:
 # ---- Files -------------------------------------------------------------------------------------------------
 
 
-def save(path: str | Path, thing: Any, classes: Classes, follow: bool = True) -> None:
+def save(path: str | Path | Remote, thing: Any, classes: Classes, follow: bool = True) -> None:
     """Write an object of a known class to one file, all of it or nothing; `follow` as for `writing_whole`."""
     writer = _Writer(classes)
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "written_by": __version__}
@@ -125,9 +126,15 @@ def save(path: str | Path, thing: Any, classes: Classes, follow: bool = True) ->
         write_safetensors(file, writer.arrays, {"topoi": json.dumps(header)})
 
 
-def load(path: str | Path, classes: Classes) -> Any:
+def load(path: str | Path | Remote, classes: Classes) -> Any:
     """Read what `save` wrote; a file that is anything else, or was changed by a byte, is a ModelError."""
-    header, arrays = _read(path)
+    with local_copy(path) as file:
+        return _load(file, shown(path), classes)
+
+
+def _load(file: Path, path: str, classes: Classes) -> Any:
+    """Read a file, which is called `path` in errors."""
+    header, arrays = _read(file, path)
     if header.get("format") != FORMAT:
         raise ModelError(f"{path}: not a topoi model")
     written_by = header.get("written_by", "of another version")
@@ -146,18 +153,18 @@ def load(path: str | Path, classes: Classes) -> Any:
         ) from error
 
 
-def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _read(file: Path, path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a file, not yet believed."""
     from safetensors import SafetensorError, safe_open
 
-    if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
+    if not stat.S_ISREG(os.stat(file).st_mode):  # a pipe would be waited for
         raise ModelError(f"{path}: not a topoi model: it is not a file")
-    with open(path, "rb"):  # safetensors says of a file that may not be read that there is none
+    with open(file, "rb"):  # safetensors says of a file that may not be read that there is none
         pass
     try:
-        with safe_open(str(path), framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        with safe_open(str(file), framework="numpy") as found:
+            metadata = found.metadata() or {}
+            arrays = {name: found.get_tensor(name) for name in found.keys()}  # noqa: SIM118 (not a dict)
         header = json.loads(metadata.get("topoi", "{}"))
     except (FileNotFoundError, PermissionError):
         raise

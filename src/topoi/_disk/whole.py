@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from topoi._disk.inside import opened
+from topoi._disk.remote import Remote, fetch, locate, put
 
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
@@ -20,7 +22,7 @@ def new_name(name: str) -> str:
 
 
 @contextmanager
-def writing_whole(path: str | os.PathLike[str], sync: bool = True, follow: bool = True) -> Iterator[BinaryIO]:
+def writing_whole(path: str | os.PathLike[str] | Remote, sync: bool = True, follow: bool = True) -> Iterator[BinaryIO]:
     """A binary file to write to: whoever reads `path`, at any time and after any failure, finds all of it or the old.
 
     The bytes go to a new file beside the target, thus on the same disk, which takes its place in one step when the
@@ -28,7 +30,14 @@ def writing_whole(path: str | os.PathLike[str], sync: bool = True, follow: bool 
 
     A path that a user has named is followed: a link stays a link, and what is no file, as /dev/null or a named pipe, is
     written to as it is. In a folder that is topoi's, `follow=False`: a link of that name is replaced by the file.
+
+    The path may be a URL: then the bytes become an object in the end.
     """
+    path = locate(path)
+    if isinstance(path, Remote):
+        with _becoming(path) as file:
+            yield file
+        return
     target = Path(os.path.realpath(path) if follow else path)
     if follow and target.exists() and not target.is_file() and not target.is_dir():
         with target.open("wb") as file:
@@ -48,7 +57,30 @@ def writing_whole(path: str | os.PathLike[str], sync: bool = True, follow: bool 
             folder.remove(new)
 
 
-def write_whole(path: str | Path, data: bytes, sync: bool = True, follow: bool = True) -> None:
+@contextmanager
+def _becoming(remote: Remote) -> Iterator[BinaryIO]:
+    """A temporary file, which is put as an object when the block ends without an error."""
+    with tempfile.TemporaryDirectory(prefix="topoi-") as scratch:
+        path = Path(scratch, "object")
+        with path.open("wb") as file:
+            yield file
+        put(remote, path)
+
+
+@contextmanager
+def local_copy(path: str | os.PathLike[str] | Remote) -> Iterator[Path]:
+    """The file of a path; of a URL, a temporary copy of the object."""
+    place = locate(path)
+    if isinstance(place, Path):
+        yield place
+        return
+    with tempfile.TemporaryDirectory(prefix="topoi-", ignore_cleanup_errors=True) as scratch:
+        copy = Path(scratch, "object")
+        fetch(place, copy)
+        yield copy
+
+
+def write_whole(path: str | Path | Remote, data: bytes, sync: bool = True, follow: bool = True) -> None:
     """Write `data` to a file, all of it or nothing; see `writing_whole`."""
     with writing_whole(path, sync, follow) as file:
         file.write(data)

@@ -15,7 +15,6 @@ import hashlib
 import os
 import pickle
 import re
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -27,17 +26,11 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from numba.core.serialize import dumps
 
 from topoi._disk.folders import remove_files
-from topoi._disk.private import private_folder, prune
+from topoi._disk.private import private_folder, prune, user_cache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parents[1]
-# The cache belongs to the user alone: numba's files are pickles and machine code, so a folder that others can write to
-# is never used (`topoi._disk.private`).
-USER_CACHE = {
-    "win32": Path(os.environ.get("LOCALAPPDATA", "~/AppData/Local")),
-    "darwin": Path("~/Library/Caches"),
-}.get(sys.platform, Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache"))
 
 
 def kernel_files(package: Path = PACKAGE) -> list[Path]:
@@ -111,13 +104,13 @@ def cache_dir() -> Path | None:
 
 
 def _bases() -> list[Path]:
-    """Where to keep machine code unless the user says where."""
-    try:
-        home = USER_CACHE.expanduser()
-    except RuntimeError:  # neither HOME nor an entry in the list of users, as in some containers
-        home = Path()
-    # A relative path, as of a home that cannot be told, must not become a folder in the working directory.
-    return [PACKAGE / "__pycache__", *([home / "topoi"] if home.is_absolute() else [])]
+    """Where to keep machine code unless the user says where.
+
+    It belongs to the user alone: numba's files are pickles and machine code, so a folder that others can write to is
+    never used (`topoi._disk.private`).
+    """
+    users = user_cache()
+    return [PACKAGE / "__pycache__", *([] if users is None else [users])]
 
 
 class _PackageLocator(_CacheLocator):

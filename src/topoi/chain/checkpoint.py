@@ -13,8 +13,6 @@ import contextlib
 import hashlib
 import json
 import math
-import os
-import re
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -28,18 +26,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from topoi._disk import store, strict_json
-from topoi._disk.folders import make_folder, make_inside, remove_file, rename
-from topoi._disk.locks import locked
+from topoi._disk.anywhere import files, locked, make_folder, make_inside, remove_file, rename, resolved
+from topoi._disk.remote import Location, locate
 from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, list_of, mapping_of, optional
 from topoi._disk.store import ModelError, Stored, UnreadableError
-from topoi._disk.whole import write_whole
+from topoi._disk.whole import local_copy, write_whole
 from topoi._machine.arrays import Ints
 from topoi._machine.simd import pad
 from topoi.chain.model import check_whole
 from topoi.chain.priors import Priors, TopicPrior
 from topoi.chain.samples import Samples, Trace
 from topoi.chain.state import NO_BASE, State, widen
-from topoi.errors import ParameterError, TopoiError
+from topoi.errors import ParameterError, StorageError, TopoiError
 
 KEPT = 2
 
@@ -54,7 +52,7 @@ class CheckpointWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """Where a fit keeps its checkpoints, and after how many seconds, or sweeps, it writes one."""
+    """Where a fit keeps its checkpoints (a folder or a URL), and after how many seconds, or sweeps, it writes one."""
 
     folder: str | Path
     every_seconds: float = 300.0
@@ -67,24 +65,26 @@ class Checkpoints:
         if self.every_sweeps is not None:
             check_whole("every_sweeps", self.every_sweeps)
 
+    @property
+    def _folder(self) -> Location:
+        return locate(self.folder)
+
     def journal(self, name: str, fingerprint: str) -> Journal:
         """The checkpoints of one chain; raises now, not when the first is due, if they cannot be written there."""
         try:
-            folder = make_inside(self.folder, name)
+            folder = make_inside(self._folder, name)
         except OSError as error:
-            raise CheckpointError(
-                f"cannot make the folder {Path(self.folder) / name} for checkpoints ({error})"
-            ) from error
+            raise CheckpointError(f"cannot make the folder {self._folder / name} for checkpoints ({error})") from error
         return Journal(folder, fingerprint, self.every_seconds, self.every_sweeps)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Be the only fit that writes to the folder; a BusyError if there is another."""
         try:
-            make_folder(Path(self.folder))
+            make_folder(self._folder)
         except OSError as error:
             raise CheckpointError(f"cannot make the folder {self.folder} for checkpoints ({error})") from error
-        with locked(self.folder):
+        with locked(self._folder):
             yield
 
     def seed(self, drawn: int) -> int:
@@ -93,15 +93,18 @@ class Checkpoints:
             return self._seed(drawn)
 
     def _seed(self, drawn: int) -> int:
-        path = Path(os.path.realpath(self.folder)) / "seed.json"
+        path = resolved(self._folder) / "seed.json"
         try:
-            found = strict_json.read(path)
+            with local_copy(path) as file:
+                found = strict_json.read(file)
         except FileNotFoundError:
             found = drawn
             try:
                 write_whole(path, json.dumps(drawn).encode(), follow=False)
             except OSError as error:
                 raise CheckpointError(f"cannot write {path} ({error})") from error
+        except StorageError:  # it may be there, and sound
+            raise
         except (OSError, ValueError):
             found = None
         if type(found) is not int or not 0 <= found < 2**32:
@@ -242,7 +245,7 @@ CLASSES: dict[str, Stored] = {
 class Journal:
     """The checkpoints of one chain, in a folder of their own."""
 
-    folder: Path
+    folder: Location
     fingerprint: str
     every_seconds: float
     every_sweeps: int | None = None
@@ -267,18 +270,19 @@ class Journal:
         try:
             store.save(path, point, CLASSES, follow=False)
         except OSError as error:
-            good = self.files()
+            good = [] if isinstance(error, StorageError) else self.files()
             left = f"the last good one is {good[-1]}" if good else "there is none before it"
+            if isinstance(error, StorageError):
+                left = "those before it are still there"
             raise CheckpointError(f"cannot write the checkpoint {path} ({error}); {left}") from error
         self.written = time.monotonic()
         before = [old for old in self.files() if old.name < path.name]
         for old in before[: max(len(before) - KEPT + 1, 0)]:
             remove_file(old)
 
-    def files(self) -> list[Path]:
+    def files(self) -> list[Location]:
         """The checkpoints, oldest first."""
-        found = self.folder.glob("sweep-*.topoi")  # of which some may be copies that a user has made, or anything else
-        return sorted(path for path in found if re.fullmatch(r"sweep-\d{9,}", path.stem) and path.is_file())
+        return files(self.folder, r"sweep-\d{9,}\.topoi")  # of which a user may have made copies
 
     def resume(
         self, state: State, samples: Samples, trace: Trace, check: Callable[[Point], None] = lambda point: None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topoi.cli._folder import CARD, ESTIMATOR, Model
+from topoi.cli._folder import CARD, ESTIMATOR, Model, own_folder
 
 if TYPE_CHECKING:
     from topoi.report.card import ModelCard
@@ -44,4 +44,4 @@ def save_card(model: Model) -> None:
     from topoi._disk.whole import write_whole
 
     data = str(card_of(model)).encode("utf-8", "replace")
-    write_whole(model.path.resolve() / CARD, data, follow=False)
+    write_whole(own_folder(model) / CARD, data, follow=False)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topoi._disk import strict_json
+from topoi._disk.remote import Location, Remote, is_url, locate
 from topoi._version import __version__
 from topoi.errors import FileError
 
@@ -58,7 +59,7 @@ def is_reading(name: str, value: Any) -> bool:
 class Model:
     """A fitted estimator, and what is known about it."""
 
-    path: Path
+    path: Location
     estimator: Any
     about: dict[str, Any] = field(default_factory=dict)
 
@@ -117,16 +118,30 @@ class Model:
 
 def named(path: str) -> Path:
     """The folder or file that was named; an empty name, which is the current folder to a Path, is an error."""
+    _check_name(path)
+    if is_url(path):
+        place = locate(path)
+        what = "is a URL, and models are made in folders; make it in one, and copy that there"
+        raise FileError(f"{place}: {what}, as by `aws s3 cp --recursive model {place}`.", str(place))
+    return Path(path)
+
+
+def to_read(path: str) -> Location:
+    """The folder or file of a model that is to be read, here or in an object store."""
+    _check_name(path)
+    return locate(path)
+
+
+def _check_name(path: str) -> None:
     if not path or "\0" in path:
         raise FileError(f"{path!r} is not the name of a folder; name that of the model.", path)
-    return Path(path)
 
 
 def open_model(path: str) -> Model:
     """A model from its folder, or from a file that an estimator's `save` wrote."""
     import topoi
 
-    place = named(path)
+    place = to_read(path)
     if place.is_file():
         return Model(place, topoi.load(place))
     about = read_about(place)
@@ -139,15 +154,23 @@ def open_model(path: str) -> Model:
     return model
 
 
-def read_about(folder: Path) -> dict[str, Any]:
+def read_about(folder: Location) -> dict[str, Any]:
     """What `topoi.json` says, checked."""
+    from topoi._disk.whole import local_copy
+
     path = folder / ABOUT
-    if not folder.exists():
+    if isinstance(folder, Remote) and not path.is_file():
+        raise FileError(
+            f"{folder}: there is no such model: neither a file that `save` wrote, nor a folder with {ABOUT}.",
+            str(folder),
+        )
+    if isinstance(folder, Path) and not folder.exists():
         raise FileError(f"{folder}: there is no such model; make one: topoi fit documents -o {folder}", str(folder))
     if not path.is_file():
         raise FileError(f"{folder}: is not the folder of a whole model: it has no {ABOUT}. Fit it again.", str(folder))
     try:
-        about = strict_json.read(path)
+        with local_copy(path) as file:
+            about = strict_json.read(file)
     except ValueError as error:
         raise FileError(f"{path}: is damaged: {error}. {AGAIN}", str(path)) from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
@@ -243,7 +266,7 @@ def save_model(model: Model) -> None:
     from topoi._disk.folders import remove_file, rename
     from topoi._disk.whole import new_name
 
-    folder = model.path.resolve()
+    folder = own_folder(model)
     waiting = folder / new_name(ESTIMATOR)
     try:
         model.estimator.save(waiting, documents=False)
@@ -252,6 +275,12 @@ def save_model(model: Model) -> None:
     finally:
         remove_file(waiting)
     save_about(model)
+
+
+def own_folder(model: Model) -> Path:
+    """The folder of a model that is made, which is one of this machine (`named`)."""
+    assert isinstance(model.path, Path)
+    return model.path.resolve()
 
 
 def save_about(model: Model) -> None:
@@ -263,4 +292,4 @@ def save_about(model: Model) -> None:
     text = json.dumps(head | plain(model.about), indent=2, ensure_ascii=False, allow_nan=False)
     # A path that is not UTF-8 has half a surrogate pair for each such byte. Its escape is that of JSON, and reads back.
     data = (text + "\n").encode("utf-8", "backslashreplace")
-    write_whole(model.path.resolve() / ABOUT, data, follow=False)
+    write_whole(own_folder(model) / ABOUT, data, follow=False)

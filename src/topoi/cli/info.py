@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -84,14 +83,17 @@ def _print_losses(losses: list[dict[str, Any]]) -> None:
 
 def _about_model(path: str, json: bool) -> None:
     """What `topoi.json` says; the estimator itself is not loaded."""
-    from topoi.cli._folder import ESTIMATOR, named, read_about
+    from topoi._disk.remote import Remote
+    from topoi._disk.remote import size as size_of
+    from topoi.cli._folder import ESTIMATOR, read_about, to_read
 
-    about = read_about(named(path))
+    about = read_about(to_read(path))
     if json:
         print_json(about)
         return
     n, reading, settings = about["counts"], about["reading"], about["settings"]
-    size = Path(path, ESTIMATOR).stat().st_size
+    file = to_read(path) / ESTIMATOR
+    size = (size_of(file) or 0) if isinstance(file, Remote) else file.stat().st_size
     rows: dict[str, Any] = {
         "model": f"{path} ({size / 1e6:.1f} MB, by topoi {about.get('written_by')})",
         "estimator": about.get("estimator"),

@@ -28,7 +28,9 @@ from scipy import sparse
 
 from topoi._disk import strict_json
 from topoi._disk.blocks import new_file
-from topoi._disk.folders import replacing
+from topoi._disk.folders import remove_tree, replacing, temporary_folder
+from topoi._disk.published import PublishedError, publish, published
+from topoi._disk.remote import Remote, locate
 from topoi._disk.store import PARTS as CSR_PARTS
 from topoi._disk.store import csr_of
 from topoi._machine.arrays import Ints
@@ -79,13 +81,15 @@ class Corpus:
     """Documents as bags of words over a vocabulary of `n_words` words; see the module for the layout.
 
     Made with `from_counts`, `from_tokens`, `from_texts` or `load`. `n_dropped` says how many tokens
-    `from_tokens` left out because a given vocabulary lacks them. `folder` is where `load` found it. `about` has tables
+    `from_tokens` left out because a given vocabulary lacks them. `folder` is where `load` found it, on this
+    machine, and `origin` where its files are in an object store, if it came from there. `about` has tables
     of what else is known of the documents, by name: see `with_about`. `ngrams` is the vocabulary of n-grams, if they
     were counted: their counts are ``about["ngrams"]``. `preparation` says how texts became these words, and what was
     left out of them; None if the corpus is not made from texts.
     """
 
     folder: Path | None = None
+    origin: Remote | None = None
     about: Mapping[str, sparse.csr_array] = MappingProxyType({})
     ngrams: Ngrams | None = None
     preparation: Preparation | None = None
@@ -269,10 +273,26 @@ class Corpus:
     def load(cls, folder: str | os.PathLike[str], mmap: bool = True, max_unused: int = MAX_UNUSED) -> Corpus:
         """The corpus saved in `folder`; with `mmap`, its tokens stay on disk and are read when needed.
 
+        The folder may be a URL, as "s3://bucket/corpus": it is then copied to a cache on this machine, unless it is
+        there, and its files are compared with the checksums that were saved.
+
         A folder from a stranger can claim any number of words, for which a fit would need memory. More than
         `max_unused` words without a name and without a token are refused.
         """
-        folder = Path(folder)
+        place = locate(folder)
+        if isinstance(place, Path):
+            return cls._load(place, str(place), mmap, max_unused)
+        try:
+            copy, origin = published(place, "corpus", FILES)
+        except PublishedError as error:
+            raise CorpusError(str(error)) from error
+        corpus = cls._load(copy, str(place), mmap, max_unused)
+        corpus.origin = origin
+        return corpus
+
+    @classmethod
+    def _load(cls, folder: Path, called: str, mmap: bool, max_unused: int) -> Corpus:
+        """The corpus in a folder, which is called so in errors."""
         try:
             header = strict_json.read(folder / "corpus.json")
             version, n_words = header["version"], operator.index(header["n_words"])
@@ -294,17 +314,34 @@ class Corpus:
             if header.get("ngrams") is not None:
                 corpus = corpus.with_ngrams(*_read_ngrams(folder, header["ngrams"], corpus.n_documents))
         except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
-            raise CorpusError(f"{folder} is not a saved corpus, or is damaged: {error}") from error
+            raise CorpusError(f"{called} is not a saved corpus, or is damaged: {error}") from error
         corpus.folder = Path(os.path.realpath(folder))
         corpus._mapped = _mapping(words, found)
         return corpus
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the corpus to `folder`, all of it or nothing; a corpus saved there before is replaced."""
-        folder = Path(os.path.realpath(folder))
+        """Write the corpus to `folder`, all of it or nothing; a corpus saved there before is replaced.
+
+        The folder may be a URL, as "s3://bucket/corpus": see docs/howto/object_storage.md.
+        """
+        place = locate(folder)
+        if isinstance(place, Remote):
+            self._publish(place)
+            return
+        folder = Path(os.path.realpath(place))
         _check_replaceable(folder)
         with replacing(folder) as new:
             self._write(new)
+
+    def _publish(self, place: Remote) -> None:
+        new = temporary_folder("topoi-corpus-")
+        try:
+            self._write(new)
+            publish(new, place, "corpus")
+        except PublishedError as error:
+            raise CorpusError(str(error)) from error
+        finally:
+            remove_tree(new)
 
     def _write(self, folder: Path) -> None:
         for name in ("words", "doc_ptr"):

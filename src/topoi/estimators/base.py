@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from topoi._disk.remote import is_url, locate
 from topoi._machine.interrupt import Interrupt
 from topoi._machine.pool import Pool, resolve_n_jobs
 from topoi.chain.checkpoint import Checkpoints, Journal, fingerprint
@@ -146,7 +147,7 @@ class TopicEstimator(
         ]
         for plan, prior in zip(plans, priors, strict=True):
             check_priors(plan, prior)
-        folder = None if checkpoints is None else Path(checkpoints.folder)
+        folder = None if checkpoints is None else locate(checkpoints.folder)
         with (  # Ctrl-C stops at once while there is nothing to keep: workers come before `Interrupt`
             nullcontext() if checkpoints is None else checkpoints.locked(),
             self._pool() as pool, open_place(self.engine, pool, remarks(self.progress), folder) as place,
@@ -396,7 +397,7 @@ class TopicEstimator(
         try:
             return Corpus.load(path)
         except CorpusError as error:
-            if isinstance(path, str) and not os.path.exists(path):
+            if isinstance(path, str) and not is_url(path) and not os.path.exists(path):
                 what = "X is a string, and no folder has this name; for a text give a list: [text]."
                 raise CorpusError(f"{error} {what}") from error
             raise

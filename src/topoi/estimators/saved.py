@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from topoi._disk import store
+from topoi._disk.remote import Location, shown
 from topoi._disk.schema import FLAG, MAPPING, NUMBER, TEXT, WHOLE, Field, array_of, instance_of, list_of, mapping_of
 from topoi._disk.store import Classes, ModelError, Stored, StoredMembers, known
 from topoi._registry import Registry
@@ -193,9 +193,10 @@ class Savable:
         "_terms": instance_of(Terms),
     }
 
-    def save(self, path: str | Path, documents: bool = True) -> None:
+    def save(self, path: str | Location, documents: bool = True) -> None:
         """Write the fitted estimator to one file: safetensors and JSON, nothing that could run, whole or not at all.
 
+        The path may be a URL, as "s3://bucket/model.topoi": see docs/howto/object_storage.md.
         Without `documents` the topic shares of the training documents (`doc_topic_`) are left out, which are most of
         the file where there are many. Callbacks and the engine are left out, and a random state that is not a number.
         """
@@ -203,15 +204,16 @@ class Savable:
         store.save(path, self, known_classes(documents))
 
     @classmethod
-    def load(cls, path: str | Path, trusted: bool = False) -> Self:
+    def load(cls, path: str | Location, trusted: bool = False) -> Self:
         """Read an estimator that `save` wrote; anything else is a ModelError, and nothing in the file is run.
 
+        The path may be a URL, as "s3://bucket/model.topoi".
         Numbers of parameters that would take hours or all memory (10,001 sweeps over a new document, 100,001 topics)
         are refused unless the file is `trusted`.
         """
         found = store.load(path, known_classes(trusted=trusted))
         if not isinstance(found, cls):
-            raise ModelError(f"{path}: holds a {type(found).__name__}, not a {cls.__name__}")
+            raise ModelError(f"{shown(path)}: holds a {type(found).__name__}, not a {cls.__name__}")
         return found
 
     def restore(self, fitted: Mapping[str, Any], trusted: bool) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from topoi._disk.remote import Location
 from topoi._machine.pool import Pool
 from topoi.chain.checkpoint import Journal
 from topoi.chain.engines.local import Engine, Local
@@ -75,7 +75,7 @@ class Here:
 
 
 @contextmanager
-def open_place(engine: Any, pool: Pool, say: Callable[[str], None], folder: Path | None) -> Iterator[Place]:
+def open_place(engine: Any, pool: Pool, say: Callable[[str], None], folder: Location | None) -> Iterator[Place]:
     """Where a user means by `engine`; `say` tells what is waited for, `folder` is that of the checkpoints, if any."""
     if engine is None:
         yield Here()

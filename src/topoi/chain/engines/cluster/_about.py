@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
+from topoi._disk.remote import Location
 from topoi.chain.engines.cluster._job import Job, Layout, damaged, read_arrays, write_arrays
 
 
-def about_file(job: Job, group: int) -> Path:
+def about_file(job: Job, group: int) -> Location:
     """Where the rows of a group are."""
-    return Path(job.folder) / f"about-{group:05d}"
+    return job.root / f"about-{group:05d}"
 
 
 def write_about(job: Job, layout: Layout, table: sparse.csr_array) -> None:

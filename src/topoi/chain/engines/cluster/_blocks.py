@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TypeVar
 
+from topoi._disk.remote import Location
 from topoi._machine.pool import Pool
 from topoi.chain.checkpoint import Journal
 from topoi.chain.engines.choose import NewChain, OpenJournal
@@ -21,9 +21,9 @@ R = TypeVar("R")
 class Blocks:
     """The place of such chains; without a `folder` their files are temporary."""
 
-    def __init__(self, workers: Workers, folder: Path | None) -> None:
+    def __init__(self, workers: Workers, folder: Location | None) -> None:
         self.workers = workers
-        self.on_disk = Saved(folder)
+        self.on_disk = Saved(folder, workers.elsewhere)
 
     def check(self, plan: Plan, sampler: str) -> None:
         """Raise unless documents can be moved independently of each other."""

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi._disk.remote import Location
 from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi.chain.counts.by_tokens import MOST, count_bytes
@@ -147,21 +147,21 @@ def _entries(places: NDArray[np.int64], counts: NDArray[np.int64], n_places: int
     return Entries(np.repeat(places, several).astype(place_dtype(n_places)), times)
 
 
-def write_entries(path: Path, shards: list[Entries]) -> None:
+def write_entries(path: Location, shards: list[Entries]) -> None:
     """Write the entries of all shards to one file."""
     write_arrays(
         path, {f"{name} {i}": array for i, part in enumerate(shards) for name, array in part._asdict().items()}
     )
 
 
-def read_entries(path: Path, shard: int) -> Entries:
+def read_entries(path: Location, shard: int) -> Entries:
     """The entries of a shard in a file."""
     names = [f"{name} {shard}" for name in Entries._fields]
     found = read_arrays(path, *names)
     return Entries(*(found[name] for name in names))
 
 
-def add_file(path: Path, shard: int, table: Floats) -> None:
+def add_file(path: Location, shard: int, table: Floats) -> None:
     """Add the entries of a shard in a file to its table, flat; not beyond its end, whatever the file says."""
     place, times = read_entries(path, shard)
     if place.shape != times.shape or place.max(initial=0) >= table.size:

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._disk.blocks import file_to_sync
+from topoi._disk.remote import Location, locate
 from topoi._disk.store import ModelError
+from topoi._disk.whole import local_copy
 from topoi._machine.pool import Pool
 from topoi._machine.simd import LANES
 from topoi.chain.counts.elsewhere import WordRows
@@ -139,7 +141,7 @@ def share(job: Job, before: int | None, sweep: int, group: int) -> None:
     write_arrays(shares_file(job, sweep, group), {"shares": sums})
 
 
-def shares_file(job: Job, sweep: int, group: int) -> Path:
+def shares_file(job: Job, sweep: int, group: int) -> Location:
     """Where the sums of the topic shares of a group up to the sample of a sweep are."""
     return job.shares(sweep) / f"sum-{group:05d}"
 
@@ -152,9 +154,12 @@ def read_shares(job: Job, sweep: int, group: int) -> Any:
 def seal(job: Job, path: str) -> str:
     """Make sure that a file is on the disk, and return its digest; "" if it is not there."""
     digest = hashlib.blake2b(digest_size=16)
+    place = locate(path)
     try:
-        with file_to_sync(Path(path)) as file:
-            os.fsync(file.fileno())
+        # Of an object what the store has, not a copy of it; it is safe there once it has been put.
+        with local_copy(place) as copy, file_to_sync(copy) as file:
+            if isinstance(place, Path):
+                os.fsync(file.fileno())
             while data := file.read(2**20):
                 digest.update(data)
     except FileNotFoundError:

@@ -22,19 +22,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi._disk.blocks import new_file, new_mapped_array
-from topoi._disk.folders import (
-    RUN_NAMES,
-    SWEEP_NAMES,
+from topoi._disk.anywhere import (
+    as_text,
     check_no_links,
     make_inside,
     make_new,
     remove_files,
     remove_tree,
     remove_trees,
-    remove_with,
-    temporary_folder,
+    resolved,
+    within,
+    write_once,
+    write_shared,
 )
+from topoi._disk.blocks import new_mapped_array
+from topoi._disk.folders import RUN_NAMES, SWEEP_NAMES, remove_with, temporary_folder
+from topoi._disk.remote import Location
 from topoi._disk.store import ModelError
 from topoi._machine.simd import LANES
 from topoi.chain.checkpoint import Journal, Point
@@ -46,7 +49,7 @@ from topoi.chain.engines.cluster import _documents, _words
 from topoi.chain.engines.cluster._about import write_about
 from topoi.chain.engines.cluster._counts import sparse_entries, write_entries
 from topoi.chain.engines.cluster._faults import with_files
-from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays, write_shared
+from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays
 from topoi.chain.engines.cluster._stamp import code_stamp
 from topoi.chain.engines.cluster._views import group_corpus, pseudo_counts_file
 from topoi.chain.engines.cluster._weights import weigh, write_columns
@@ -79,7 +82,7 @@ class Cluster:
     Without a folder it makes one for temporary files, which goes when the engine does.
     """
 
-    def __init__(self, state: State, workers: Workers, folder: Path | None) -> None:
+    def __init__(self, state: State, workers: Workers, folder: Location | None) -> None:
         assert state.corpus.folder is not None
         self.state = state
         self.workers = workers
@@ -89,7 +92,7 @@ class Cluster:
             folder = temporary_folder("topoi-")
             remove_with(self, folder)
         # Below the folder that was given nothing is a link: whoever wrote a checkpoint could lead us elsewhere by one.
-        self.folder = folder.resolve() / "blocks"
+        self.folder = resolved(folder) / "blocks"
         check_no_links(self.folder)
         self.job = self._new_job()
         self.begun = False
@@ -107,12 +110,20 @@ class Cluster:
                 "columns_nu": None if s.columns is None else s.columns.nu, "init_by_targets": s.init_by_targets,
             }  # fmt: skip
         job = Job(
-            str(self.folder / uuid.uuid4().hex[:12]), str(state.corpus.folder), state.corpus.n_words,
+            as_text(self.folder / uuid.uuid4().hex[:12]), self._corpus(), state.corpus.n_words,
             state.n_topics, state.seed, np.dtype(state.real).name, code_stamp(), state.priors.without_counts(),
             state.priors.words.pseudo_counts is not None, state.priors.topics.about in state.corpus.about, **responses,
         )  # fmt: skip
         weakref.finalize(self, group_corpus.forget, job.folder)
         return job
+
+    def _corpus(self) -> str:
+        """Where tasks read documents: in a folder that they see."""
+        corpus = self.state.corpus
+        assert corpus.folder is not None
+        if self.workers.elsewhere and corpus.origin is not None:
+            return as_text(corpus.origin)
+        return str(corpus.folder)
 
     # ---- Rounds of tasks ---------------------------------------------------------------------------------
 
@@ -140,7 +151,7 @@ class Cluster:
     def _open(self) -> None:
         """Make the folder of this process, with what all tasks read."""
         self.begun = True
-        make_inside(self.folder, Path(self.job.folder).name)
+        make_inside(self.folder, self.job.root.name)
         make_new(self.job.sweep(self.state.sweep))
         self.layout.write(self.job)
         counts = self.state.priors.words.pseudo_counts
@@ -153,8 +164,7 @@ class Cluster:
         s = self.state.supervision
         if s is not None:
             for name, array in (("y.npy", s.y), ("weight.npy", s.weight)):
-                with new_file(Path(self.job.folder) / name) as file:
-                    np.save(file, array)
+                write_once(self.job.root / name, lambda file, array=array: np.save(file, array))  # type: ignore[misc]
             if s.columns is not None:
                 write_columns(self.job, self.layout, s.columns.design)
         self._publish()
@@ -193,10 +203,10 @@ class Cluster:
         first, last = (BLOCK.fullmatch(line) for line in (point.blocks[0], point.blocks[-1]))
         assert first is not None
         assert last is not None
-        old = replace(self.job, folder=str(self.folder / first["run"]))
+        old = replace(self.job, folder=as_text(self.folder / first["run"]))
         return old, int(last["number"]) if last["kind"] == "shares" else None
 
-    def _files(self, job: Job, sweep: int, shares: int | None) -> list[Path]:
+    def _files(self, job: Job, sweep: int, shares: int | None) -> list[Location]:
         """The files that a checkpoint counts on."""
         groups = range(self.layout.n_groups)
         files = [job.path(sweep, "z", g) for g in groups]
@@ -207,7 +217,7 @@ class Cluster:
         if not point.blocks or not all(map(BLOCK.fullmatch, point.blocks)):
             raise ModelError(f"the checkpoint of sweep {point.sweep} does not name its blocks")
         files = self._files(*self._at(point))
-        digests = self.workers.map(_documents.seal, self._anywhere(), over=map(str, files))
+        digests = self.workers.map(_documents.seal, self._anywhere(), over=map(as_text, files))
         for file, digest, line in zip(files, digests, point.blocks, strict=False):
             if self._line(file, digest) != line:
                 raise ModelError(f"{file} is {'damaged' if digest else 'missing'}")
@@ -221,17 +231,17 @@ class Cluster:
     def _anywhere(self) -> Job:
         """The job before it has a folder of its own."""
         make_inside(self.folder.parent, self.folder.name)
-        return replace(self.job, folder=str(self.folder))
+        return replace(self.job, folder=as_text(self.folder))
 
-    def _line(self, file: Path, digest: str) -> str:
-        return f"{file.relative_to(self.folder).as_posix()} {digest}"
+    def _line(self, file: Location, digest: str) -> str:
+        return f"{within(file, self.folder)} {digest}"
 
     @with_files
     def checkpoint(self, journal: Journal, samples: Samples, trace: Trace) -> None:
         """Write a checkpoint: digests of the files of this sweep, and all that the driver has."""
         self.begin()
         files = self._files(self.job, self.state.sweep, self.shares_at)
-        digests = self.workers.map(_documents.seal, self.job, over=map(str, files))
+        digests = self.workers.map(_documents.seal, self.job, over=map(as_text, files))
         journal.write(self.state, samples, trace, list(map(self._line, files, digests)))
         self.written[self.state.sweep] = self.shares_at
         self._tidy({int(path.stem.removeprefix("sweep-")) for path in journal.files()})
@@ -241,9 +251,9 @@ class Cluster:
         self.written = {sweep: shares for sweep, shares in self.written.items() if sweep in checkpoints}
         needed = {self.job.sweep(sweep).name for sweep in (*self.written, self.state.sweep)}
         needed |= {self.job.shares(at).name for at in (*self.written.values(), self.shares_at) if at is not None}
-        remove_trees(Path(self.job.folder), SWEEP_NAMES, needed)
+        remove_trees(self.job.root, SWEEP_NAMES, needed)
         if checkpoints <= set(self.written):  # none is left of a process before this one
-            remove_trees(self.folder, RUN_NAMES, {Path(self.job.folder).name})
+            remove_trees(self.folder, RUN_NAMES, {self.job.root.name})
 
     # ---- What `run` asks for -----------------------------------------------------------------------------
 
@@ -334,7 +344,7 @@ class Cluster:
         old, self.job, self.tallied = self.job, self._new_job(), None
         self._go_on(old, number, parts)
         if not self.written:
-            remove_tree(Path(old.folder))
+            remove_tree(old.root)
         self.written = {}
 
     @with_files
@@ -374,17 +384,17 @@ class Cluster:
 
     @with_files
     def doc_topic(self, samples: Samples, number: NDArray[np.int64]) -> NDArray[np.float32] | None:
-        """Topic shares (D, …) of the documents: in memory, or in a file of the folder that the user gave."""
+        """Topic shares (D, …) of the documents: in a file of the folder that the user gave, or in memory."""
         self.begin()
         if not samples.of_documents:
             return None
         assert self.shares_at is not None
         shape = (self.state.corpus.n_documents, int(number.max()) + 1)
         shares: NDArray[np.float32]
-        if not self.temporary and shape[0]:
+        if not self.temporary and shape[0] and isinstance(self.folder, Path):
             # Of a process before; who has it mapped keeps it.
             remove_files(self.folder.parent, rf"doc_topic-{RUN}\.npy")
-            name = f"doc_topic-{Path(self.job.folder).name}.npy"
+            name = f"doc_topic-{self.job.root.name}.npy"
             shares = new_mapped_array(self.folder.parent / name, np.float32, shape)
         else:
             shares = np.zeros(shape, np.float32)

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from topoi._disk.remote import is_url, shown
 from topoi.chain.engines.cluster._job import Job
-from topoi.errors import TopoiError
+from topoi.errors import PackageMissingError, StorageError, TopoiError
 
 R = TypeVar("R")
 P = ParamSpec("P")
@@ -44,7 +45,7 @@ def place() -> str:
 
 def missing_folder(job: Job) -> EngineError | None:
     """The error of a run that does not see its folders; None if it does."""
-    missing = [folder for folder in (job.folder, job.corpus) if not Path(folder).is_dir()]
+    missing = [folder for folder in (job.folder, job.corpus) if not (is_url(folder) or Path(folder).is_dir())]
     if not missing:
         return None
     name = worker_name()
@@ -60,9 +61,11 @@ def missing_folder(job: Job) -> EngineError | None:
     )
 
 
-def file_fault(job: Job, doing: str, error: OSError) -> EngineError:
+def file_fault(job: Job, doing: str, error: OSError | PackageMissingError) -> EngineError:
     """The error of a run that cannot read or write a file."""
-    remedy = REMEDIES.get(error.errno or 0, f"see to the disk of {job.folder}")
+    if isinstance(error, StorageError | PackageMissingError):  # which says by itself what to do
+        return EngineError(f"{doing} failed on {place()}: {error}; {AGAIN}")
+    remedy = REMEDIES.get(error.errno or 0, f"see to the disk of {shown(job.folder)}")
     gone = missing_folder(job) if isinstance(error, FileNotFoundError) else None
     return gone or EngineError(f"{doing} failed on {place()}: {error}; {remedy}; {AGAIN}")
 

@@ -13,23 +13,24 @@
 A file is written whole or not at all, under a name that says what it holds, and its bytes follow from that name: a task
 that is run again, because its worker was lost, writes the same file again. A run that goes on after its driver was
 killed has a new folder: tasks that the old driver left behind may still write to the old one.
+
+The folder may be at the URL of an object store: files are then objects, of which workers keep copies (`_disk.cache`).
 """
 
 from __future__ import annotations
 
-import math
+import io
 import zlib
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._disk.blocks import file_in_place, map_file, new_file
+from topoi._disk.anywhere import here, locate, read_range, write_once
+from topoi._disk.remote import Location
 from topoi._disk.safetensors import write_safetensors
-from topoi._disk.whole import writing_whole
 from topoi.chain.priors import Priors
 from topoi.chain.responses.base import Response
 from topoi.corpus import Corpus
@@ -41,6 +42,7 @@ GROUPS = 32
 SHARD = 2**24
 SHARDS = 8
 #: How the header of an .npy file is read, by its version.
+HEADER = 4096  # bytes in which it is, whoever wrote the file
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
@@ -48,8 +50,8 @@ HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 class Job:
     """What does not change during a run. A task gets this, the number of a sweep and that of a part: never data."""
 
-    folder: str  # that all workers see
-    corpus: str  # folder of the saved corpus
+    folder: str  # that all workers see, or its URL
+    corpus: str  # folder of the saved corpus, or its URL
     n_words: int
     n_topics: int
     seed: int
@@ -66,15 +68,20 @@ class Job:
     init_by_targets: bool = True
     columns_nu: float | None = None  # None: no columns beside the topics
 
-    def sweep(self, number: int) -> Path:
+    @property
+    def root(self) -> Location:
+        """The folder of the run."""
+        return locate(self.folder)
+
+    def sweep(self, number: int) -> Location:
         """The folder of a sweep."""
-        return Path(self.folder) / f"sweep-{number:09d}"
+        return self.root / f"sweep-{number:09d}"
 
-    def shares(self, number: int) -> Path:
+    def shares(self, number: int) -> Location:
         """The folder of the shares, summed up to the sample of a sweep."""
-        return Path(self.folder) / f"shares-{number:09d}"
+        return self.root / f"shares-{number:09d}"
 
-    def path(self, sweep: int, kind: str, number: int | None = None) -> Path:
+    def path(self, sweep: int, kind: str, number: int | None = None) -> Location:
         """A file of a sweep."""
         return self.sweep(sweep) / (kind if number is None else f"{kind}-{number:05d}")
 
@@ -127,12 +134,12 @@ class Layout:
 
     def write(self, job: Job) -> None:
         """Write the layout to its file."""
-        write_arrays(Path(job.folder) / "layout", vars(self))
+        write_arrays(job.root / "layout", vars(self))
 
     @staticmethod
     def read(job: Job) -> Layout:
         """The layout of a job."""
-        return Layout(**read_arrays(Path(job.folder) / "layout"))
+        return Layout(**read_arrays(job.root / "layout"))
 
 
 def checksum(words: NDArray[np.int32], doc_ptr: NDArray[np.int64]) -> int:
@@ -149,76 +156,42 @@ def _cut(size: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return np.array(cuts, np.int64)
 
 
-def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+def write_arrays(path: Location, arrays: dict[str, NDArray[Any]]) -> None:
     """Write arrays to one file. Not synced: `seal` does that where a checkpoint counts on the file."""
-    with writing_whole(path, sync=False, follow=False) as file:
-        write_safetensors(file, {name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    made = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_once(path, lambda file: write_safetensors(file, made))
 
 
-def read_arrays(path: Path, *names: str) -> dict[str, NDArray[Any]]:
+def read_arrays(path: Location, *names: str) -> dict[str, NDArray[Any]]:
     """Arrays of a file: those named, or all."""
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(str(path), framework="numpy") as file:
+        with safe_open(str(here(path)), framework="numpy") as file:
             return {name: file.get_tensor(name) for name in names or file.keys()}
     except SafetensorError as error:
         raise damaged(path, str(error)) from error
 
 
-def damaged(path: Path, why: str) -> OSError:
+def damaged(path: Location, why: str) -> OSError:
     """The error of a file that is not what a task has written."""
     return OSError(f"{path} is damaged ({why})")
 
 
-def read_part(path: Path, dtype: Any, first: int, last: int) -> NDArray[Any]:
+def read_part(path: Location, dtype: Any, first: int, last: int) -> NDArray[Any]:
     """Items first … last − 1 of an .npy file; an OSError if it has no such items.
 
     They are read, not mapped: reading a mapped file that someone has cut short ends the process (SIGBUS).
     """
-    with path.open("rb") as file:
-        try:
-            shape, _, found = HEADERS[np.lib.format.read_magic(file)](file)
-        except (ValueError, KeyError) as error:
-            raise damaged(path, str(error)) from error
-        if len(shape) != 1 or found != np.dtype(dtype):
-            raise damaged(path, f"it has {shape} items of {found}")
-        file.seek(first * found.itemsize, 1)
-        part = np.fromfile(file, found, last - first)
+    head = io.BytesIO(read_range(path, 0, HEADER))
+    try:
+        shape, _, found = HEADERS[np.lib.format.read_magic(head)](head)
+    except (ValueError, KeyError) as error:
+        raise damaged(path, str(error)) from error
+    if len(shape) != 1 or found != np.dtype(dtype):
+        raise damaged(path, f"it has {shape} items of {found}")
+    data = read_range(path, head.tell() + first * found.itemsize, head.tell() + last * found.itemsize)
+    part = np.frombuffer(bytearray(data), found, len(data) // found.itemsize)
     if len(part) < last - first:
         raise damaged(path, "it ends too early")
     return part
-
-
-# ---- Large arrays, of which every task writes its part and which all tasks map ------------------------------
-
-
-def make_shared(path: Path, n: int, dtype: Any) -> None:
-    """A file with room for n numbers."""
-    with new_file(path) as file:
-        file.truncate(n * np.dtype(dtype).itemsize)
-
-
-def write_shared(path: Path, first: int, part: NDArray[Any]) -> None:
-    """Write a part of a shared array, from its number `first` on.
-
-    Whoever runs the same task again writes the same bytes to the same place: harmless at any time.
-    """
-    with file_in_place(path) as file:
-        file.seek(first * part.itemsize)
-        file.write(np.ascontiguousarray(part).data)
-
-
-def flush_shared(array: NDArray[Any]) -> None:
-    """Let all that read the file of an array mapped with mode "r+" see what was written to it."""
-    if isinstance(array.base, np.memmap):
-        array.base.flush()
-
-
-def map_shared(path: Path, dtype: Any, shape: tuple[int, ...], mode: Any = "c") -> NDArray[Any]:
-    """A shared array, mapped into memory. Mode "c": kernels are compiled for arrays that can be written to."""
-    if 0 in shape:
-        return np.zeros(shape, dtype)
-    if path.stat().st_size != np.dtype(dtype).itemsize * math.prod(shape):
-        raise damaged(path, f"it has {path.stat().st_size} bytes, too few or too many")
-    return map_file(path, dtype, shape, mode)

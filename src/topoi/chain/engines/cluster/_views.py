@@ -9,12 +9,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._disk.anywhere import here, locate
+from topoi._disk.remote import Location, shown
 from topoi._machine.arrays import Floats
 from topoi.chain.counts.shares import Design
 from topoi.chain.engines.cluster._about import read_about
@@ -26,6 +27,7 @@ from topoi.chain.responses.columns import Columns
 from topoi.chain.responses.supervision import Supervision
 from topoi.chain.state import State, topic_dtype
 from topoi.corpus import Corpus
+from topoi.errors import MissingObjectError, StorageError
 
 ROOM = 2**26
 
@@ -70,9 +72,11 @@ def _open_group(job: Job, layout: Layout, group: int) -> Corpus:
     ptr = layout.block_ptr[first_block : last_block + 1]
     first, last = layout.tokens[group : group + 2].tolist()
     try:
-        doc_ptr = read_part(Path(job.corpus) / "doc_ptr.npy", np.int64, int(ptr[0]), int(ptr[-1]) + 1)
-        words = read_part(Path(job.corpus) / "words.npy", np.int32, first, last)
+        doc_ptr = read_part(locate(job.corpus) / "doc_ptr.npy", np.int64, int(ptr[0]), int(ptr[-1]) + 1)
+        words = read_part(locate(job.corpus) / "words.npy", np.int32, first, last)
     except OSError as error:
+        if isinstance(error, StorageError) and not isinstance(error, MissingObjectError):
+            raise  # the store does not answer
         raise changed(job, error) from error
     if checksum(words, doc_ptr) != layout.checksums[group]:
         raise changed(job, f"{checksum(words, doc_ptr):x} is not the checksum of group {group}")
@@ -86,7 +90,7 @@ def _open_group(job: Job, layout: Layout, group: int) -> Corpus:
 
 def changed(job: Job, why: object) -> EngineError:
     """The error of a corpus that is not the one that the fit began with: kernels would read beyond its ends."""
-    return EngineError(f"the corpus in {job.corpus} has changed since the fit began ({why}); begin the fit anew")
+    return EngineError(f"the corpus in {shown(job.corpus)} has changed since the fit began ({why}); begin the fit anew")
 
 
 def group_state(job: Job, layout: Layout, group: int, sweep: int, z: NDArray[Any] | None = None) -> State:
@@ -107,7 +111,7 @@ def group_supervision(job: Job, layout: Layout, group: int, model: Mapping[str, 
     if job.response is None:
         return None
     rows = slice(*layout.documents[group : group + 2])
-    y, weight = (np.array(np.load(Path(job.folder) / f"{name}.npy", mmap_mode="r")[rows]) for name in ("y", "weight"))
+    y, weight = (np.array(np.load(here(job.root / f"{name}.npy"), mmap_mode="r")[rows]) for name in ("y", "weight"))
     columns = None if job.columns_nu is None else read_columns(job, group, len(y))
     return supervision(job, model, y, weight, columns)
 
@@ -130,7 +134,7 @@ def supervision(
 
 def read_columns(job: Job, group: int, n_documents: int) -> Design:
     """The columns beside the topics, of a group of documents."""
-    return Design(**read_arrays(Path(job.folder) / f"columns-{group:05d}"), n_documents=n_documents)
+    return Design(**read_arrays(job.root / f"columns-{group:05d}"), n_documents=n_documents)
 
 
 def shard_state(job: Job, layout: Layout, shard: int, sweep: int, counts: Floats) -> State:
@@ -153,9 +157,9 @@ def _priors(job: Job, model: dict[str, NDArray[Any]]) -> Priors:
     return job.priors.with_arrays({name: model[name] for name in job.priors.arrays()})
 
 
-def pseudo_counts_file(job: Job) -> Path:
+def pseudo_counts_file(job: Job) -> Location:
     """Where the pseudo-counts of a run are."""
-    return Path(job.folder) / "pseudo_counts"
+    return job.root / "pseudo_counts"
 
 
 def _preset(corpus: Corpus, name: str, cuts: NDArray[np.int64]) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._disk.anywhere import here
 from topoi._machine.pool import Pool
 from topoi._machine.simd import LANES
 from topoi.chain.counts.shares import Design
@@ -39,7 +39,7 @@ def weigh(job: Job, sweep: int, number: int) -> dict[str, NDArray[Any]]:
     y = weight = f  # the draw of weights looks neither at targets nor at their weights
     if "own" in learned:
         y, weight = (
-            np.array(np.load(Path(job.folder) / f"{name}.npy", mmap_mode="r")[:, tasks]) for name in ("y", "weight")
+            np.array(np.load(here(job.root / f"{name}.npy"), mmap_mode="r")[:, tasks]) for name in ("y", "weight")
         )
     columns = None if job.columns_nu is None else all_columns(job, layout)
     s = supervision(job, learned, y, weight, columns)
@@ -85,4 +85,4 @@ def write_columns(job: Job, layout: Layout, design: Design) -> None:
             "doc": rows.indices.astype(np.int32),
             "share": rows.data.astype(np.float32),
         }
-        write_arrays(Path(job.folder) / f"columns-{group:05d}", arrays)
+        write_arrays(job.root / f"columns-{group:05d}", arrays)

@@ -15,28 +15,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi._disk.folders import remove_files
+from topoi._disk.anywhere import flush_shared, make_shared, map_shared, remove_files, write_shared
+from topoi._disk.remote import Location
 from topoi._machine.arrays import Floats, Numbers
 from topoi._machine.pool import Pool
 from topoi.chain.counts.spectra import Spectrum, word_spectrum
 from topoi.chain.engines.cluster._counts import add_file, table_entries, write_entries
-from topoi.chain.engines.cluster._job import (
-    Job,
-    Layout,
-    flush_shared,
-    make_shared,
-    map_shared,
-    read_arrays,
-    write_arrays,
-    write_shared,
-)
+from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays
 from topoi.chain.engines.cluster._seen import read_seen, seen_kind
 from topoi.chain.engines.cluster._views import shard_state
 from topoi.chain.factors import FACTORS
@@ -66,11 +57,11 @@ def count_files(n_groups: int) -> list[int]:
     return levels
 
 
-def _counts_file(job: Job, sweep: int, level: int, number: int) -> Path:
+def _counts_file(job: Job, sweep: int, level: int, number: int) -> Location:
     return job.path(sweep, f"counts{level}" if level else "counts", number)
 
 
-def _sum(job: Job, layout: Layout, files: list[Path], shard: int) -> Floats:
+def _sum(job: Job, layout: Layout, files: list[Location], shard: int) -> Floats:
     """The counts (words, K) of a shard in some files together."""
     n_words = int(layout.words[shard + 1] - layout.words[shard])
     table = np.zeros((n_words, job.n_topics), job.real)
@@ -128,7 +119,7 @@ def _late(factor: FixedFactor) -> list[Part]:
     return [part for part in factor.given if part not in early]
 
 
-def _file(job: Job, sweep: int, part: Part, number: int | None = None) -> Path:
+def _file(job: Job, sweep: int, part: Part, number: int | None = None) -> Location:
     return job.path(sweep, f"factor-{part.name}", number)
 
 
@@ -170,7 +161,7 @@ def scale(job: Job, factor: FixedFactor, sweep: int, drawn: list[Drawn], number:
         setattr(factor, part.name, _map(job, sweep, part, job.n_words, "r+", number))
     factor.set_scale([array for shard in drawn for array in shard.sums])
     for part in _early(factor):  # it may have drawn topics anew
-        flush_shared(getattr(factor, part.name))
+        flush_shared(_file(job, sweep, part, number), getattr(factor, part.name))
         if number is not None:  # the next round has another file, and Windows removes none that is mapped
             setattr(factor, part.name, np.zeros((0, *(part.row or ())), part.dtype))
     _write_scale(job, factor, sweep, number, drawn)

@@ -13,7 +13,7 @@ from topoi.chain.engines.cluster._connect import Say, connect, lost, meet_worker
 from topoi.chain.engines.cluster._faults import AGAIN, EngineError, file_fault, missing_folder, place
 from topoi.chain.engines.cluster._job import Job
 from topoi.chain.engines.cluster._stamp import code_stamp
-from topoi.errors import ParameterError
+from topoi.errors import PackageMissingError, ParameterError
 
 R = TypeVar("R")
 SPELL = 2.0  # seconds after which a round of tasks that is not done is looked at: without workers it is never done
@@ -24,6 +24,8 @@ LOST = ("KilledWorker", "FutureCancelledError", "FuturesCancelledError", "Cancel
 
 class Workers(Protocol):
     """Whoever runs tasks."""
+
+    elsewhere: bool  # whether they may be on machines that do not see the disk of this one
 
     def map(self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any]) -> list[R]:
         """[task(job, *given, item) for item in over], in this order, possibly at the same time."""
@@ -40,12 +42,14 @@ def checked(task: Callable[..., R], job: Job, *arguments: Any) -> R:
         raise gone
     try:
         return task(job, *arguments)
-    except OSError as error:
+    except (OSError, PackageMissingError) as error:
         raise file_fault(job, task.__name__, error) from error
 
 
 class Threads:
     """Tasks on the threads of this process: a corpus that is larger than memory."""
+
+    elsewhere = False
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
@@ -76,6 +80,8 @@ def batches(items: list[Any], n_threads: int) -> list[list[Any]]:
 
 class Dask:
     """Tasks on a Dask cluster. Workers may come, go and be killed: a task that was lost is run again."""
+
+    elsewhere = True
 
     def __init__(self, client: Any, say: Say) -> None:
         self.client = client
