@@ -78,7 +78,7 @@ def test_what_was_asked_for_can_be_read_again(posts, tmp_path):
     done("fit", posts, *options, *QUICK, "-o", tmp_path / "m")
     told = about(tmp_path / "m")
     assert Reading(**told["reading"]) == Reading(
-        text=["body"], label="subject", stop_words="english", max_df="0.9", format="csv"
+        text=["body"], label="subject", stop_words="english", max_df="0.9", format="csv", ngrams=1
     )
     assert Settings(**told["settings"]) == Settings(topics=4, sweeps=12, jobs=1, cost=2.0)
     assert told["source"] == posts

@@ -14,6 +14,7 @@ from topoi import Corpus
 from topoi.readers import read_documents
 
 COMMON = ("--text", "body", "--label", "taste", "--max-df", "1.0", "--ngrams", "2", *QUICK)
+OTHERS = [f"word{first}{second}" for first in "abcdef" for second in "abcdefgh"]
 ORDERS = ("not good but bad", "not bad but good")
 
 
@@ -139,3 +140,35 @@ def test_a_folder_from_a_stranger(place, wrong, tmp_path):
     result = call("predict", tmp_path, place / "new.csv")
     assert result.exit_code == 2
     assert "reading has 'ngrams'" in result.stderr
+
+
+def test_other_words_of_texts_by_default(place, tmp_path):
+    """ "not" is a stop word, and so is "but": only the order of the others tells these labels."""
+    options = [option for option in COMMON if option not in ("--ngrams", "2")]
+    told = as_json("fit", place / "reviews.csv", *options, "-o", tmp_path / "m", "--json")
+    assert told["reading"]["ngrams"] == 1
+    found = topoi.load(tmp_path / "m" / "estimator.topoi")
+    assert found.ngrams_ is None or found.ngrams_.largest == 1
+
+
+@pytest.mark.parametrize("option", [("--ngrams", 0), ("--no-refit",), ("--word-features", "none")])
+def test_no_other_words(place, tmp_path, option):
+    options = [kept for kept in COMMON if kept not in ("--ngrams", "2")]
+    told = as_json("fit", place / "reviews.csv", *options, *option, "-o", tmp_path / "m", "--json")
+    assert told["reading"]["ngrams"] is None
+
+
+def test_words_that_topics_leave_out_tell_labels(tmp_path):
+    """Numbers are no words of topics; here they alone say what the label is."""
+    rng = np.random.default_rng(5)
+    rows = [{"body": " ".join(rng.choice(OTHERS, 12)) + f" 20{i % 2}", "taste": "ab"[i % 2]} for i in range(80)]
+    write_csv(tmp_path / "rows.csv", rows)
+    done("fit", tmp_path / "rows.csv", "--text", "body", "--label", "taste", *QUICK, "-o", tmp_path / "m")
+    model = topoi.load(tmp_path / "m" / "estimator.topoi")
+    assert not {"200", "201"} & set(model.vocabulary_)
+    assert {"200", "201"} <= set(model.ngrams_.names)
+    told = table(done("predict", tmp_path / "m", tmp_path / "rows.csv").stdout)
+    assert [row["label"] for row in told] == [row["taste"] for row in rows]
+    shown = done("explain", tmp_path / "m", tmp_path / "rows.csv").stdout
+    assert "200" in shown
+    assert "201" in shown

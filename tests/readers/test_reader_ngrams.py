@@ -76,7 +76,7 @@ def test_counts_have_none(tmp_path):
     (tmp_path / "x.svm").write_text("1 1:2 2:1\n")
     with pytest.raises(ParameterError, match=r"^ngrams: .*x\.svm has counts of words, which do not tell n-grams"):
         read_documents(tmp_path / "x.svm", ngrams=2)
-    with pytest.raises(ParameterError, match=r"^ngrams: must be None, 2 to 3 words"):
+    with pytest.raises(ParameterError, match=r"^ngrams: must be None, 1 to 3 words"):
         read(ngrams=5)
 
 

@@ -150,10 +150,11 @@ class Reading:
         int | None,
         _option(
             "--ngrams",
-            min=2,
+            min=0,
             max=3,
-            help="Predict also from words side by side, as `not good`: 2 is pairs, 3 also triples (with labels or "
-            "targets).",
+            help="With labels or targets: what to predict from beside the words of topics. 1, the default for texts: "
+            "all other words, as stop words, numbers and headers; 2: pairs of neighbours, as `not good`; 3: also "
+            "triples; 0: nothing.",
         ),
     ] = None
     vocabulary_file: Annotated[

@@ -162,6 +162,7 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
     """Read, fit, save, score: the model, its documents, and whether it was stopped."""
     reading, settings = order.reading, order.settings
     check_ngrams(reading, settings)
+    reading = replace(reading, ngrams=ngrams_of(order.source, reading, settings))
     with waiting("reading …", quiet):
         import numpy as np
 
@@ -216,7 +217,7 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
 
 def check_ngrams(reading: Reading, settings: Settings) -> None:
     """Raise if n-grams are to be counted for a model that would not look at them: topics are of single words."""
-    if reading.ngrams is None:
+    if not reading.ngrams:
         return
     if reading.label is None and reading.target is None:
         raise ParameterError(
@@ -225,6 +226,19 @@ def check_ngrams(reading: Reading, settings: Settings) -> None:
     if settings.refit is False or settings.word_features == "none":
         other = "no_refit" if settings.refit is False else "word_features"
         raise ParameterError("ngrams", f"are word features of the refit; --{other.replace('_', '-')} leaves them out")
+
+
+def ngrams_of(source: str, reading: Reading, settings: Settings) -> int | None:
+    """The n-grams to count: as asked for; else the other words of texts, where predictions look at words."""
+    if reading.ngrams is not None:
+        return reading.ngrams or None
+    from topoi.readers import FORMATS
+
+    kind = FORMATS.get(format_name(source, reading.format) or "")
+    of_texts = kind is not None and kind.documents is not None
+    predicts = reading.label is not None or reading.target is not None
+    by_words = settings.refit is not False and settings.word_features != "none"
+    return 1 if of_texts and predicts and by_words else None
 
 
 @dataclass(frozen=True)

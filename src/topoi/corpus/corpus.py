@@ -44,7 +44,7 @@ from topoi.corpus.checks import (
     read_vocabulary,
     running_total,
 )
-from topoi.corpus.ngrams import KnownNgrams, NewNgrams, Ngrams, check_counts, known_by, new_counter
+from topoi.corpus.ngrams import NgramCounter, Ngrams, check_counts, known_by, new_counter
 from topoi.corpus.text.given import checked_texts
 from topoi.corpus.text.preparation import Preparation, TextOptions, prepared_by
 from topoi.corpus.text.vectorizer import check_vectorizer, cutter, vectorize
@@ -205,9 +205,10 @@ class Corpus:
             Take words of the same stem as one, "file" and "files", and show it as the form that comes most often. The
             stems are those of Snowball for the language of the texts, or for the first one that `stop_words` names.
         ngrams
-            2 to count pairs of neighbouring words as well, 3 also triples, for supervised models to predict from: see
-            docs/supervised.md. They are made of all words of a text, stop words among them, and kept if two documents
-            have them and one of their words is in the vocabulary.
+            What to count beside the words of topics, for supervised models to predict from: see docs/supervised.md.
+            1: words that topics do not count (stop words, rare words, numbers, and what was cleaned away), if two
+            documents have them. 2: pairs of neighbouring words, 3: also triples; they are made of all words of a text,
+            stop words among them, and kept if two documents have them and one of their words is in the vocabulary.
         like
             A fitted estimator, or a corpus: the texts are read in its words, phrases and n-grams, and cleaned and cut
             as its own texts were. Give the vectoriser too if it had one, and the `token_pattern` if that of a model is
@@ -244,7 +245,7 @@ class Corpus:
         return corpus
 
     @classmethod
-    def gathered(cls, gathering: Gathering, counter: NewNgrams | KnownNgrams | None = None) -> Corpus:
+    def gathered(cls, gathering: Gathering, counter: NgramCounter | None = None) -> Corpus:
         """The corpus of texts that were gathered, and n-grams if they were counted."""
         (words, doc_ptr, vocabulary), made, n_dropped = gathering.finish()
         corpus = cls(words, doc_ptr, len(vocabulary), vocabulary, n_dropped)
@@ -541,7 +542,7 @@ class Corpus:
         return (*made, beside) if self.about or self.preparation is not None else made
 
 
-def _told(documents: Iterable[Iterable[str]], counter: KnownNgrams | NewNgrams) -> Iterator[Any]:
+def _told(documents: Iterable[Iterable[str]], counter: NgramCounter) -> Iterator[Any]:
     """The documents one by one; n-grams are counted in each once whoever asks for them has looked at it."""
     for document in documents:
         words = list(document) if isinstance(document, Iterable) and not isinstance(document, str | bytes) else document

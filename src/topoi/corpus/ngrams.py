@@ -2,7 +2,8 @@
 
 They are made of all words of a text, those that the vocabulary leaves out among them: "not good" says more than "good",
 though "not" is a stop word. An n-gram counts if a word of it is in the vocabulary ("of the" is none), and if it is in
-two documents. Counts go beside the documents, as `Corpus.about["ngrams"]`; their vocabulary is `Corpus.ngrams`.
+two documents. Counts go beside the documents, as `Corpus.about["ngrams"]`; their vocabulary is `Corpus.ngrams`. N-grams
+of one word are those that topics do not count (`other_words.py`).
 
 While documents are read their words are kept as numbers, 4 bytes each. An n-gram of n words can be frequent only if the
 two of n − 1 words in it are. So numbers of frequent n-grams are found from those of the shorter ones, at every place of
@@ -17,13 +18,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from sys import getsizeof
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from topoi.corpus.checks import MAX_COUNT, Vocabulary, read_vocabulary, running_total
+from topoi.corpus.other_words import OtherWords
 from topoi.errors import CorpusError, ParameterError
 
 LARGEST = 3  # words of an n-gram, at most
@@ -39,7 +41,7 @@ Keys = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Ngrams:
-    """A vocabulary of n-grams of two words up to `largest`; their `names` are the words with a blank between."""
+    """A vocabulary of n-grams of two words up to `largest`, or of one word; `names` are words with a blank between."""
 
     names: Vocabulary
     largest: int
@@ -49,8 +51,8 @@ class Ngrams:
 
     def check(self) -> None:
         """Raise unless it is one: it may come from a stranger's file."""
-        if type(self.largest) is not int or not 2 <= self.largest <= LARGEST:
-            raise CorpusError(f"n-grams have 2 to {LARGEST} words, not {self.largest!r}.")
+        if type(self.largest) is not int or not 1 <= self.largest <= LARGEST:
+            raise CorpusError(f"n-grams have 1 to {LARGEST} words, not {self.largest!r}.")
         if self.names.ndim != 1 or self.names.dtype != object:
             raise CorpusError("n-grams must be a list of texts.")
         read_vocabulary(self.names)
@@ -94,15 +96,51 @@ def known_by(like: Any) -> tuple[Any, Ngrams | None]:
     raise ParameterError("like", f"must be a fitted estimator or a Corpus, not {type(like).__name__}")
 
 
-def new_counter(asked: Any) -> NewNgrams | KnownNgrams | None:
+class NgramCounter(Protocol):
+    """What counts n-grams while documents are read."""
+
+    @property
+    def n_bytes(self) -> int:
+        """What is kept of the documents so far, and what will be found from it."""
+
+    def add(self, document: Sequence[str], removed: Sequence[str] = ()) -> None:
+        """Take in a document, whose words are in the order of the text, and words that were `removed` from it."""
+
+    def finish(self, vocabulary: Iterable[str] | None = None) -> tuple[Ngrams, sparse.csr_array]:
+        """The n-grams, and their counts in the documents; `vocabulary` are the words that topics count."""
+
+
+def new_counter(asked: Any) -> NgramCounter | None:
     """What counts the n-grams that are asked for: up to so many words, or those that are known; None: none are."""
     if asked is None:
         return None
     if isinstance(asked, Ngrams):
-        return KnownNgrams(asked)
-    if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or not 2 <= asked <= LARGEST:
-        raise ParameterError("ngrams", f"must be None, 2 to {LARGEST} words, or Ngrams of a corpus, not {asked!r}")
-    return NewNgrams(int(asked))
+        return SingleWords(asked) if asked.largest == 1 else KnownNgrams(asked)
+    if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or not 1 <= asked <= LARGEST:
+        raise ParameterError("ngrams", f"must be None, 1 to {LARGEST} words, or Ngrams of a corpus, not {asked!r}")
+    return SingleWords() if asked == 1 else NewNgrams(int(asked))
+
+
+class SingleWords:
+    """Counts words that topics do not count: those of a vocabulary, or all that documents have in common."""
+
+    def __init__(self, known: Ngrams | None = None) -> None:
+        self._known = known
+        self._words = OtherWords(None if known is None else known.names)
+
+    @property
+    def n_bytes(self) -> int:
+        """What is kept of the documents so far, and what will be found from it."""
+        return self._words.n_bytes
+
+    def add(self, document: Sequence[str], removed: Sequence[str] = ()) -> None:
+        """Take in a document and words that were removed from it."""
+        self._words.add(document, removed)
+
+    def finish(self, vocabulary: Iterable[str] | None = None) -> tuple[Ngrams, sparse.csr_array]:
+        """The words, and their counts in the documents."""
+        names, counts = self._words.finish(vocabulary)
+        return self._known or Ngrams(names, 1), counts
 
 
 class KnownNgrams:
@@ -119,7 +157,7 @@ class KnownNgrams:
         """What is kept of the documents so far."""
         return NUMBER * len(self._found)
 
-    def add(self, document: Sequence[str]) -> None:
+    def add(self, document: Sequence[str], removed: Sequence[str] = ()) -> None:
         """Count the n-grams of a document, whose words are in the order of the text."""
         before, index = len(self._found), self._index
         for n in range(2, self._ngrams.largest + 1):
@@ -159,7 +197,7 @@ class NewNgrams:
         """What is kept of the documents so far, and what will be found from it."""
         return self._n_index + self._largest * NUMBER * len(self._numbers)
 
-    def add(self, document: Sequence[str]) -> None:
+    def add(self, document: Sequence[str], removed: Sequence[str] = ()) -> None:
         """Take in a document, whose words are in the order of the text."""
         before = len(self._index)
         self._numbers.extend(map(self._index.__getitem__, document))

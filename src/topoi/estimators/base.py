@@ -402,10 +402,15 @@ class TopicEstimator(
                 raise CorpusError(f"{error} {what}") from error
             raise
 
+    @property
+    def _ngrams_of_texts(self) -> int | None:
+        """What `fit` counts of texts beside the words of topics, as `ngrams` of `Corpus.from_texts`."""
+        return None
+
     def _from_texts(self, texts: list[Any], reset: bool, allow_empty: bool, like: Corpus | None) -> Corpus:
         """Texts as a corpus: of words of their own with `reset`, else of those of the model or of `like`."""
         if reset:
-            return Corpus.from_texts(texts)
+            return Corpus.from_texts(texts, ngrams=self._ngrams_of_texts)
         known = self if like is None else like
         if (self.preparation_ if like is None else like.preparation) is None:
             raise CorpusError(

@@ -141,6 +141,11 @@ class SupervisedEstimator(TopicEstimator):
             bag = with_ngrams(bag, corpus)
         return parts_of(bag, thetas, columns, bag.shape[1] - n_words)
 
+    @property
+    def _ngrams_of_texts(self) -> int | None:
+        """The words that topics do not count, if words have a part in predictions."""
+        return 1 if self.refit and self.word_features else None
+
     def _usual_settings(self, corpus: Corpus) -> Settings:
         """Those of the head, before any are chosen."""
         return usual_settings(bool(self.word_features), bool(self.word_features and corpus.ngrams))

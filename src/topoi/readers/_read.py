@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus import Corpus, Ngrams
 from topoi.corpus.checks import read_vocabulary
-from topoi.corpus.ngrams import KnownNgrams, NewNgrams, known_by, new_counter
+from topoi.corpus.ngrams import NgramCounter, known_by, new_counter
 from topoi.corpus.text import Preparation, TextOptions
 from topoi.corpus.text.gather import Gathering
 from topoi.corpus.text.limits import Limits
@@ -105,8 +105,9 @@ def read_documents(
         How texts become words: as for `Corpus.from_texts`, with the same result. Files of counts keep all words unless
         they are asked not to.
     ngrams
-        2 to count pairs of neighbouring words as well, 3 also triples, for supervised models to predict from; they are
-        then in `corpus.ngrams`. Or those of a corpus or a model, to count the same. Files of counts have none.
+        1 to count the words that topics do not count as well, 2 pairs of neighbouring words, 3 also triples, for
+        supervised models to predict from; they are then in `corpus.ngrams`. Or those of a corpus or a model, to count
+        the same. Files of counts have none.
     like
         A fitted estimator, or a corpus: its vocabulary, phrases and n-grams are used, and texts are cleaned and cut as
         its own were, by the `token_pattern` that is given, if one is.
@@ -206,7 +207,7 @@ def _read_texts(
     vocabulary: NDArray[np.object_] | None,
     prepared: Preparation | None,
     keep_texts: int,
-    counter: NewNgrams | KnownNgrams | None,
+    counter: NgramCounter | None,
 ) -> Dataset:
     gathering: Gathering | None = None
     before = _state(request.source)

@@ -40,6 +40,7 @@ class Gathering:
         self._options, self._known, self._counter = options, known, counter
         self._as_they_are = listed or options.tokenized
         self._words = options.words
+        self._every = options.every_word
         self._clean = Cleaner("none" if self._as_they_are else options.clean)
         self._pairs = {} if known is None else known.phrases
         self._language = ""
@@ -94,8 +95,12 @@ class Gathering:
             document, n_characters = text, sum(map(len, text))
         self._hashes.append(hash(tuple(document)) if document else 0)
         if self._counter is not None:
-            letters = self._words.letters if isinstance(text, str) else frozenset()
-            self._counter.add([word for word in document if word not in letters])
+            if isinstance(text, str):
+                letters = self._words.letters
+                in_order = [word for word in document if word not in letters]
+                self._counter.add(in_order, self._removed_words(text, in_order))
+            else:
+                self._counter.add(document)
             n_kept += self._counter.n_bytes
         if self._form is not None:
             document = list(map(self._form, document))
@@ -103,6 +108,15 @@ class Gathering:
             document = join_phrases(document, self._pairs)
         self._tokens.n_kept = n_kept
         self._tokens.add(document, n_characters)
+
+    def _removed_words(self, text: str, document: list[str]) -> list[str]:
+        """Words of a text that its document lacks: of parts that were cleaned away, and with digits in them."""
+        if self._as_they_are:
+            return []
+        text = text.replace("n't", "nt").replace("n’t", "nt")  # as `Words` has them
+        missing = Counter(self._every.in_order(text))
+        missing.subtract(document)
+        return list(missing.elements())  # those that are there more often than in the document
 
     def finish(self) -> tuple[Any, Preparation, int]:
         """The arrays and the vocabulary of the corpus, how they were made, and how many tokens its words lack."""

@@ -60,6 +60,11 @@ class TextOptions:
         """How a text is cut."""
         return Words(self.lowercase, self.token_pattern, self.tokenized)
 
+    @property
+    def every_word(self) -> Words:
+        """How a text is cut where words with digits count as well."""
+        return Words(self.lowercase, self.token_pattern or TOKEN_PATTERN, self.tokenized)
+
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
