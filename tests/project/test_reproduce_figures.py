@@ -9,6 +9,7 @@ from scipy import stats
 from reproduce import fast_bound, fast_histogram, stale_proposals, urn_limit, urn_t_example
 from reproduce.chains import seconds_by_part
 from reproduce.harness import figures
+from reproduce.medlda import METHODS, estimator
 from reproduce.scalar_dense import ScalarDense
 from reproduce.speedups import exponent
 from support.exact import REPEATED, chi_square, simulate
@@ -108,3 +109,13 @@ def test_parts_of_a_sweep(state):
 def test_exponent():
     x = np.array([1, 10, 100])
     assert exponent(x, 3 * x**1.5) == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_are_estimators_of_labels_and_of_numbers(method, regression):
+    """A parameter that only one of the two has stopped all figures of the other once."""
+    kind, given = estimator(method, regression, n_topics=4, cost=2.0)
+    made = kind(**given).get_params()
+    assert given.items() <= made.items()
+    assert made["cost"] == 2.0
