@@ -10,6 +10,7 @@ from reproduce import fast_bound, fast_histogram, stale_proposals, urn_limit, ur
 from reproduce.chains import seconds_by_part
 from reproduce.harness import figures
 from reproduce.medlda import METHODS, estimator
+from reproduce.partial_alias import PartialAlias
 from reproduce.scalar_dense import ScalarDense
 from reproduce.speedups import exponent
 from support.exact import REPEATED, chi_square, simulate
@@ -45,6 +46,32 @@ def test_scalar_dense_keeps_the_posterior(monkeypatch):
     found = simulate(REPEATED, "scalar_dense", 6000, seed=22, start=start)
     assert (found != start).mean() > 0.3
     assert chi_square(found, posterior) > 1e-4
+
+
+@pytest.mark.parametrize("least", [0, 2])
+def test_alias_tables_keep_the_posterior(monkeypatch, least):
+    """With tables of all words and of some: φ is drawn anew, so that a sweep leaves the posterior of the topics."""
+    monkeypatch.setitem(SAMPLERS, "partial_alias", lambda *given: PartialAlias(*given, least=least))
+    posterior = REPEATED.posterior()
+    start = np.random.default_rng(23).choice(len(posterior), 6000, p=posterior)
+    found = simulate(REPEATED, "partial_alias", 6000, seed=24, start=start)
+    assert (found != start).mean() > 0.3
+    assert chi_square(found, posterior) > 1e-4
+
+
+def test_alias_tables_are_those_of_the_prior(state):
+    sampler = PartialAlias(state, least=0)
+    info = sampler.sweep()
+    assert 0 < info["prior_share"] < 1
+    sampler.begin()
+    sampler.block(0, 0, np.zeros(3, np.uint64))  # no documents, but it makes the tables
+    n_topics = state.n_topics
+    mass = sampler.keep.astype(float)
+    for row, keep in enumerate(sampler.keep):
+        np.add.at(mass[row], sampler.other[row], 1.0 - keep)
+    weight = sampler.factor.to_dense()[sampler.frequent] * state.alpha
+    np.testing.assert_allclose(mass / n_topics, weight / weight.sum(1, keepdims=True), atol=1e-5)
+    assert (np.bincount(state.corpus.words)[sampler.frequent] > 0).all()
 
 
 def test_histogram_check_finds_a_wrong_draw(state):
