@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
-from reproduce import fast_bound, fast_histogram, stale_proposals, urn_limit, urn_t_example
+from reproduce import corpora, fast_bound, fast_histogram, stale_proposals, urn_data_size, urn_limit, urn_t_example
 from reproduce.chains import seconds_by_part
 from reproduce.harness import figures
 from reproduce.medlda import METHODS, estimator
 from reproduce.partial_alias import PartialAlias
 from reproduce.scalar_dense import ScalarDense
 from reproduce.speedups import exponent
+from reproduce.table import Table
+from reproduce.urns import ALL_WORDS, LIMITED
 from support.exact import REPEATED, chi_square, simulate
 from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
@@ -146,3 +148,33 @@ def test_methods_are_estimators_of_labels_and_of_numbers(method, regression):
     made = kind(**given).get_params()
     assert given.items() <= made.items()
     assert made["cost"] == 2.0
+
+
+def test_corpora_without_rare_words(monkeypatch):
+    """The limit is for the documents that were chosen, of which some may lose all their words."""
+    matrix = sparse.csr_array([[9, 1, 0, 0], [0, 9, 0, 1], [0, 0, 9, 0], [1, 0, 0, 0]])
+    monkeypatch.setattr(corpora, "counts", lambda name: matrix)
+    assert corpora.corpus("any").n_words == 4
+    limited = corpora.corpus("any", least=10)
+    np.testing.assert_array_equal(limited.word_counts, [10, 10])
+    np.testing.assert_array_equal(limited.doc_lengths, [10, 9, 0, 1])
+    some = corpora.corpus("any", 3, least=9)
+    chosen = corpora.rows(matrix, 3)
+    np.testing.assert_array_equal(np.sort(some.word_counts), np.sort([n for n in chosen.sum(0) if n >= 9]))
+
+
+@pytest.mark.parametrize(
+    ("limited", "every", "verdict"), [(0.001, -0.3, "yes"), (-0.3, -0.3, "in part"), (0.02, 0, "no")]
+)
+def test_urn_is_judged_with_the_limit_of_the_paper(limited, every, verdict):
+    """All words are told of, and decide nothing."""
+    gaps = {LIMITED: limited, ALL_WORDS: every}
+    rows = [
+        {"corpus": "20ng", "words": words, "documents": n, "partial": -8.0, "polya_urn": -8.0, "kept": 0.1,
+         "gap": gap if n == 100 else gap + (0.005 if words == LIMITED else 0.2)}
+        for words, gap in gaps.items()
+        for n in (100, 1000)
+    ]  # fmt: skip
+    found = urn_data_size.judge(Table.average([rows], urn_data_size.FIGURE.keys))
+    assert found.holds == verdict
+    assert f"{every:+.3f}" in found.text
