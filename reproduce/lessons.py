@@ -20,7 +20,10 @@ NEWSGROUP_WORDS = (
 WEIGHED = (
     "documents with a label are weighed by the cube root of how much rarer it is, topoi's default for the hinge loss"
 )
-MEAN_FIELD = "topics of test documents are by mean field, not by Gibbs sampling until the likelihood settles"
+MEAN_FIELD = (
+    "topics of test documents are by mean field; by Gibbs sampling until the likelihood settles, the papers' way, they "
+    "stand beside"
+)
 N_LABELS = 20  # of Wikipedia in the paper, and of arXiv here
 
 

@@ -52,7 +52,7 @@ def seconds_of_sweep(method: str, n_documents: int, n_topics: int, seed: int) ->
 
     # One sample, kept after the last sweep, which is therefore left out. topoi's default is in its burn-in till then.
     settings = {"cost": 1.6, "margin": 64.0, "doc_topic_prior": 6.4 / n_topics, "n_samples": 1, "burn_in": SWEEPS - 1}
-    fit(method, some(n_documents), n_topics, SWEEPS, seed, callbacks=[note], **settings)
+    fit(method, some(n_documents), n_topics, SWEEPS, seed, by_gibbs=False, callbacks=[note], **settings)
     return float(np.diff(ends)[BEFORE - 1 : -1].min())
 
 

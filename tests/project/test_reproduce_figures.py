@@ -6,19 +6,32 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from reproduce import corpora, fast_bound, fast_histogram, stale_proposals, urn_data_size, urn_limit, urn_t_example
+from benchmarks.labelled import Labelled
+from reproduce import (
+    corpora,
+    fast_bound,
+    fast_histogram,
+    settled,
+    stale_proposals,
+    urn_data_size,
+    urn_limit,
+    urn_t_example,
+)
 from reproduce.chains import seconds_by_part
 from reproduce.harness import figures
-from reproduce.medlda import METHODS, estimator
+from reproduce.medlda import GIBBS, METHODS, OURS, estimator, fit
+from reproduce.page import by_both_procedures
 from reproduce.partial_alias import PartialAlias
 from reproduce.scalar_dense import ScalarDense
 from reproduce.speedups import exponent
-from reproduce.table import Table
+from reproduce.table import SCORE_GIBBS, Table
 from reproduce.urns import ALL_WORDS, LIMITED
 from support.exact import REPEATED, chi_square, simulate
+from support.labelled import Documents
 from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import new_state
+from topoi.corpus import Corpus
 
 
 @pytest.fixture
@@ -178,3 +191,50 @@ def test_urn_is_judged_with_the_limit_of_the_paper(limited, every, verdict):
     found = urn_data_size.judge(Table.average([rows], urn_data_size.FIGURE.keys))
     assert found.holds == verdict
     assert f"{every:+.3f}" in found.text
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    """Documents whose number is told by their words."""
+    data = Documents(60, seed=8)
+    return Labelled(data.X[:40], data.number[:40], data.X[40:], data.number[40:], "made up")
+
+
+def test_papers_test_procedure_stands_beside_ours(numbers):
+    found = fit(GIBBS, numbers, 4, 8, 0)
+    assert found.model.infer_method == "mean_field"
+    assert found.row["score"] == found.model.score(numbers.X_test, numbers.y_test)
+    n = int(found.row["sweeps_gibbs"])
+    found.model.set_params(infer_method="gibbs", infer_sweeps=n)
+    assert found.row[SCORE_GIBBS] == found.model.score(numbers.X_test, numbers.y_test)
+    assert found.scores.keys() == {"score", SCORE_GIBBS}
+    assert SCORE_GIBBS not in fit(GIBBS, numbers, 4, 8, 0, by_gibbs=False).row
+    assert SCORE_GIBBS not in fit(OURS, numbers, 4, 8, 0).row  # its weights are made for topics by mean field
+
+
+def test_sweeps_double_until_the_likelihood_settles(monkeypatch):
+    asked = []
+    levels = {5: -100.0, 10: -90.0, 20: -89.99, 40: -89.0}
+    monkeypatch.setattr(settled, "infer", lambda model, corpus, n, *rest: asked.append(n) or n)
+    monkeypatch.setattr(settled, "log_likelihood", lambda model, corpus, n: levels[n])
+    assert settled.sweeps_until_settled(None, None, 0) == 20
+    assert asked == [5, 10, 20]
+    monkeypatch.setattr(settled, "log_likelihood", lambda model, corpus, n: -1.0 / n)
+    assert settled.sweeps_until_settled(None, None, 0) == settled.MOST
+
+
+def test_likelihood_of_new_documents(numbers):
+    model = fit(GIBBS, numbers, 4, 8, 0, by_gibbs=False).model.chains_[0]
+    theta = np.random.default_rng(3).dirichlet(np.ones(4), numbers.X_test.shape[0])
+    expected = (numbers.X_test * np.log(theta @ model.topic_word())).sum()
+    found = settled.log_likelihood(model, Corpus.from_counts(numbers.X_test), theta)
+    assert found == pytest.approx(expected)
+
+
+def test_page_tells_both_procedures():
+    rows = [{"method": m, "K": k, "score": 0.5, **({SCORE_GIBBS: 0.3 + 0.1 * k} if m == "a" else {})}
+            for m in ("a", "b") for k in (1, 2)]  # fmt: skip
+    (told,) = by_both_procedures(Table.average([rows], ("method", "K")))
+    assert "a 0.450 (0.500)" in told
+    assert "b " not in told.split(":", 2)[-1]
+    assert by_both_procedures(Table.average([[{"K": 1, "score": 0.5}]], ("K",))) == []
