@@ -24,6 +24,11 @@ MEAN_FIELD = (
     "topics of test documents are by mean field; by Gibbs sampling until the likelihood settles, the papers' way, they "
     "stand beside"
 )
+#: A cost that the paper claims without saying how; docs/paper_errors.md derives what it takes.
+BOOKKEEPING = (
+    "differences of tilts cost O(tasks) for each step that wants to move: the bookkeeping of §4.1 needs a table of "
+    "pairs of topics for every document, which takes more than it saves from some 65 topics on (docs/paper_errors.md)"
+)
 N_LABELS = 20  # of Wikipedia in the paper, and of arXiv here
 
 
