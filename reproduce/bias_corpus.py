@@ -10,6 +10,7 @@ from reproduce.chains import ALL, begun, copy, sweeps
 from reproduce.corpora import corpus
 from reproduce.drawing import panels
 from reproduce.harness import Figure, Verdict
+from reproduce.lessons import TABLE_AGES
 from reproduce.table import Row, Table
 from reproduce.urns import ALL_WORDS, LIMITED, WORDS
 from topoi.chain.diagnostics import log_joint
@@ -132,4 +133,5 @@ FIGURE = Figure(
     keys=("words", "sampler"),
     judge=judge,
     draw=draw,
+    departures=f"{TABLE_AGES}.",
 )

@@ -29,6 +29,10 @@ BOOKKEEPING = (
     "differences of tilts cost O(tasks) for each step that wants to move: the bookkeeping of §4.1 needs a table of "
     "pairs of topics for every document, which takes more than it saves from some 65 topics on (docs/paper_errors.md)"
 )
+TABLE_AGES = (
+    "of forms as published, the table of a word has two parts of different age, which the papers make at one time "
+    "(docs/samplers.md)"
+)
 N_LABELS = 20  # of Wikipedia in the paper, and of arXiv here
 
 

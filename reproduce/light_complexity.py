@@ -12,7 +12,7 @@ from benchmarks.labelled import Labelled
 from benchmarks.report import plain_ticks
 from reproduce.drawing import curves, panels
 from reproduce.harness import Figure, Verdict
-from reproduce.lessons import BOOKKEEPING, NEWSGROUP_WORDS, WEIGHED, newsgroups
+from reproduce.lessons import BOOKKEEPING, NEWSGROUP_WORDS, TABLE_AGES, WEIGHED, newsgroups
 from reproduce.medlda import GIBBS, LIGHT, OURS, PUBLISHED, SCALAR, fit
 from reproduce.table import Row, Table
 from reproduce.verdicts import growth, log_ticks, together
@@ -120,6 +120,6 @@ FIGURE = Figure(
     keys=("over", "method", "x"),
     judge=judge,
     draw=draw,
-    departures=f"{NEWSGROUP_WORDS}; {WEIGHED}; {BOOKKEEPING}.",
+    departures=f"{NEWSGROUP_WORDS}; {WEIGHED}; {BOOKKEEPING}; {TABLE_AGES}.",
     timed=True,
 )

@@ -35,7 +35,8 @@ def main() -> None:
         by_table = TASKS * n_topics * (n_topics + 1) / 2 + wanted + moved * n_topics
         print(
             f"K = {n_topics}: {wanted / length:.1f} differences and {moved / length:.2f} moves a token of "
-            f"{length:.0f}; multiply-adds by task {by_task:,.0f}, by table {by_table:,.0f}, {by_table / by_task:.2f} times as many"
+            f"{length:.0f}; multiply-adds by task {by_task:,.0f}, by table {by_table:,.0f}, "
+            f"{by_table / by_task:.2f} times as many"
         )
 
 
