@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Stopwatch
+from reproduce.partial_alias import PartialAlias
 from reproduce.scalar_dense import ScalarDense
 from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS, Sampler
 from topoi.chain.state import State, new_state
 from topoi.corpus import Corpus
 
-ALL: dict[str, type[Sampler]] = {**SAMPLERS, "scalar_dense": ScalarDense}
+ALL: dict[str, type[Sampler]] = {**SAMPLERS, "scalar_dense": ScalarDense, "partial_alias": PartialAlias}
 
 
 def begun(corpus: Corpus, n_topics: int, alpha: float, beta: float, seed: int, burn_in: int) -> State:

@@ -35,10 +35,12 @@ def counts(name: str) -> sparse.csr_array:
     return sparse.csr_array(sparse.load_npz(data_set(folder, file) / file))
 
 
-def corpus(name: str, n_documents: int | None = None, seed: int = 0) -> Corpus:
-    """A corpus, or a random sample of so many of its documents; words that do not occur are left out."""
+def corpus(name: str, n_documents: int | None = None, seed: int = 0, least: int = 1) -> Corpus:
+    """A corpus, or a random sample of so many of its documents; words with fewer than `least` tokens are left out."""
     matrix = rows(counts(name), n_documents, seed)
-    return Corpus.from_counts(matrix[:, np.unique(matrix.indices)])
+    occurrences = np.asarray(matrix.sum(0)).ravel()
+    # Documents may lose all their words.
+    return Corpus.from_counts(matrix[:, np.flatnonzero(occurrences >= least)], allow_empty=True)
 
 
 def rows(matrix: sparse.csr_array, n: int | None, seed: int = 0) -> sparse.csr_array:

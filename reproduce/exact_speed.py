@@ -15,6 +15,7 @@ from reproduce.chains import copy
 from reproduce.corpora import sample
 from reproduce.drawing import curves, legend, panels
 from reproduce.harness import Figure, Verdict
+from reproduce.lessons import TABLE_AGES
 from reproduce.table import Row, Table
 from topoi._machine.pool import Pool
 from topoi.chain.priors import fixed_priors
@@ -130,5 +131,6 @@ FIGURE = Figure(
     keys=("model", "K", "form"),
     judge=judge,
     draw=draw,
+    departures=f"{TABLE_AGES}.",
     timed=True,
 )

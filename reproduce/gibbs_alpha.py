@@ -24,7 +24,7 @@ def measure(quick: bool, seed: int) -> list[Row]:
         for alpha in ALPHAS:
             settings = {"cost": 1.0, "margin": 164.0, "doc_topic_prior": alpha / k, "infer_sweeps": 10}
             found = fit(GIBBS, binary(), k, SWEEPS, seed, **settings)
-            rows.append({"curve": f"K = {k}", "K": k, "alpha": alpha, "score": found.score})
+            rows.append({"curve": f"K = {k}", "K": k, "alpha": alpha, **found.scores})
     return rows
 
 

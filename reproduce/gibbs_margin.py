@@ -25,7 +25,7 @@ def measure(quick: bool, seed: int) -> list[Row]:
         for margin in MARGINS:
             settings = {"cost": 1.0, "margin": margin, "doc_topic_prior": 1.0 / k, "infer_sweeps": 10}
             found = fit(GIBBS, binary(), k, SWEEPS, seed, **settings)
-            rows.append({"curve": f"K = {k}", "K": k, "margin": margin, "score": found.score})
+            rows.append({"curve": f"K = {k}", "K": k, "margin": margin, **found.scores})
     return rows
 
 

@@ -40,7 +40,7 @@ def measure(quick: bool, seed: int) -> list[Row]:
         rows.append({"method": ONE_VS_ALL, "K": k, **several.row})
         rows.append({"method": MULTITASK, "K": k, **one.row})
         rows.append({"method": f"{MULTITASK}, scalar", "K": k, **scalar.row})
-        rows.append({"method": PARALLEL, "K": k, "score": several.score, "train": slowest, "test": several.test})
+        rows.append({"method": PARALLEL, "K": k, **several.scores, "train": slowest, "test": several.test})
     return rows
 
 

@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.harness import versions
 from reproduce.decided import decide
 from reproduce.harness import Figure, Raw, Verdict, made_with
 from reproduce.source import stamp
-from reproduce.table import Table
+from reproduce.table import SCORE_GIBBS, Table
 
 SIZE = (9.0, 3.8)  # inches
 DPI = 90
@@ -50,17 +52,19 @@ def write(figures: Iterable[Figure], output: Path) -> tuple[list[str], list[str]
         raw = Raw(output, figure.name)
         if not raw.seeds:
             continue
+        beside: list[str] = []
         try:
             table = raw.table(figure.keys)
             rows = [entry["rows"] for _, entry in sorted(raw.seeds.items())]
             verdict = figure.judge(table) if figure.decided_by else decide(figure.judge, rows, figure.keys)
             table.write(output / f"{figure.name}.csv")
             draw(figure, table, output / f"{figure.name}.png")
+            beside = by_both_procedures(table)
         except Exception as error:  # of the figure's own code, whatever it is
             faults.append(f"{figure.name}: its rows cannot be judged or drawn, run it again ({error!r})")
             verdict = Verdict("not decided", "The rows that are stored are of an earlier form of this figure.")
         judged.append((figure, verdict))
-        sections.append(section(figure, raw, verdict))
+        sections.append(section(figure, raw, verdict, beside))
         raws.append(raw)
     if judged:
         text = "\n".join([INTRODUCTION, age(judged, raws), summary(judged, raws), *sections, provenance(raws)])
@@ -107,8 +111,8 @@ def summary(judged: list[tuple[Figure, Verdict]], raws: list[Raw]) -> str:
     return "\n".join(["| paper | what | name | holds here |", "| --- | --- | --- | --- |", *rows, ""])
 
 
-def section(figure: Figure, raw: Raw, verdict: Verdict) -> str:
-    """Claim and measurement side by side, the picture, and how it was made."""
+def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> str:
+    """Claim and measurement side by side, the picture, what else was found, and how it was made."""
     entries = list(raw.seeds.values())
     seconds = sum(entry["seconds"] for entry in entries)
     sources = sorted({entry["versions"]["topoi"] for entry in entries})
@@ -121,6 +125,7 @@ def section(figure: Figure, raw: Raw, verdict: Verdict) -> str:
         f"{len(entries)} seed{'s' if len(entries) > 1 else ''}, {seconds:.0f} CPU seconds in all, "
         f"{max(entry['date'] for entry in entries)}, topoi {', '.join(sources)}. "
         f"Numbers: [{figure.name}.csv]({figure.name}.csv).",
+        *beside,
         *([f"Not as in the paper: {figure.departures}"] if figure.departures else []),
         *([f"Decided by {figure.decided_by}."] if figure.decided_by else []),
         *([edited] if is_old(figure, raw) else []),
@@ -137,6 +142,24 @@ def section(figure: Figure, raw: Raw, verdict: Verdict) -> str:
             "",
         ]
     )
+
+
+def by_both_procedures(table: Table) -> list[str]:
+    """Scores by mean field and by the papers' test procedure, where a figure has both: means over the lines."""
+    both = [line for line in table.lines if SCORE_GIBBS in line.mean]
+    if not both:
+        return []
+    of = next(iter(both[0].keys))  # what lines are told apart by first: mostly the method
+    found = []
+    for value in table.different(of):
+        lines = [line for line in both if line.keys[of] == value]
+        if lines:
+            score, gibbs = (np.mean([line.mean[column] for line in lines]) for column in ("score", SCORE_GIBBS))
+            found.append(f"{value} {gibbs:.3f} ({score:.3f})")
+    return [
+        "Test procedure: with Gibbs sampling until the likelihood settles, as in the papers, the mean scores are (and "
+        f"by mean field, as above): {'; '.join(found)}."
+    ]
 
 
 def provenance(raws: list[Raw]) -> str:

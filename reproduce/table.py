@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 Value = str | int | float
 Row = dict[str, Value]
+#: The column of scores by the papers' test procedure (`settled.py`), beside "score" by topoi's.
+SCORE_GIBBS = "score_gibbs"
 Curve = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
 
 

@@ -13,21 +13,20 @@ from reproduce.corpora import NAMES, corpus
 from reproduce.drawing import legend, panels
 from reproduce.harness import Figure, Verdict
 from reproduce.table import Row, Table
-from reproduce.urns import ALPHA, BETA, METHODS, OPPONENT, STAND_IN, URN
+from reproduce.urns import ALPHA, BETA, DOCUMENTS, LIMIT, METHODS, OPPONENT, STAND_IN, URN
 from reproduce.verdicts import together
 from topoi.chain.samplers.polya_urn import PolyaUrn
 from topoi.chain.state import document_counts
 
 TOPICS = (10, 30, 100, 300, 1000)
-DOCUMENTS = {"20ng": 1500, "arxiv": 4000}  # with --quick
-SWEEPS = {True: (20, 2), False: (300, 20)}  # burn-in, timed
+SWEEPS = {True: (20, 2), False: (100, 10)}  # burn-in, timed
 
 
 def measure(quick: bool, seed: int) -> list[Row]:
     rows: list[Row] = []
     burn_in, timed = SWEEPS[quick]
-    for name, size in DOCUMENTS.items():
-        documents = corpus(name, size if quick else None)
+    for name, size in DOCUMENTS[quick].items():
+        documents = corpus(name, size, least=LIMIT)
         for k in TOPICS:
             state = begun(documents, k, ALPHA, BETA, seed, burn_in)
             urn = PolyaUrn(copy(state))
@@ -50,7 +49,7 @@ def judge(table: Table) -> Verdict:
     document, word, least = (table.curve("K", y)[1] for y in ("K_d", "K_v", "min"))
     doubly = bool((least < np.minimum(document, word)).all())
     parts, kept, explained = [], [], []
-    for name in DOCUMENTS:
+    for name in table.different("corpus"):
         first, last = (table.where(corpus=name, K=k).lines[0].mean for k in (TOPICS[0], TOPICS[-1]))
         growth = {key: last[key] / first[key] for key in ("min", "ns_urn")}
         kept.append(growth["ns_urn"] <= growth["min"])
@@ -74,7 +73,7 @@ def left_over(x: NDArray[Any], y: NDArray[Any]) -> float:
 
 def draw(table: Table, figure: Any) -> None:
     left, right = panels(figure, 2)
-    for name, style in zip(DOCUMENTS, ("-", "--"), strict=True):
+    for name, style in zip(table.different("corpus"), ("-", ":", "--"), strict=True):
         for y, colour, label in (("K_d", "#0072B2", "document"), ("K_v", "#D55E00", "word, in φ"),
                                  ("min", "#009E73", "the smaller")):  # fmt: skip
             k, mean, sd = table.curve("K", y, corpus=name)
@@ -107,10 +106,11 @@ FIGURE = Figure(
     "0 for its word, whichever are fewer.",
     stand_in=STAND_IN,
     settings=(
-        "1,500 documents of 20 Newsgroups and 4,000 of arXiv; 2 sweeps after 20 of burn-in; α = 0.1, β = 0.01. The "
+        "1,500 documents of 20 Newsgroups and Reuters and 4,000 of arXiv, words with 10 tokens or more; 2 sweeps after "
+        "20 of burn-in; α = 0.1, β = 0.01. The "
         "sampler looks topics up in a sorted row (some steps), so it walks the word's row up to four times the "
         "document's number.",
-        "all documents; 20 sweeps after 300 of burn-in.",
+        "all documents of 20 Newsgroups and Reuters and 30,000 of arXiv; 10 sweeps after 100 of burn-in.",
     ),
     seeds=(2, 5),
     measure=measure,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from topoi.chain.samplers._tilted import difference
+
 C, MARGIN, EPSILON, N = 1.7, 3.0, 0.2, 6  # N tokens of the document, so γ = 1/N
 ETA = np.array([-1.1, 0.3, 2.0])
 OTHERS = 0.8  # η summed over the other tokens of the document
@@ -83,3 +85,28 @@ def test_topics_of_a_word_in_the_urn(counts, least):
     nowhere = (~drawn.any(1)).mean()  # no topic at all has the word: its tokens keep their topics
     assert nowhere == pytest.approx(np.exp(-rates.sum()), abs=0.005)
     assert nowhere > 0.04
+
+
+def test_bookkeeping_of_several_tasks():
+    """LightMedLDA §4.1: pairs of topics give the difference of tilts, but every document needs pairs of its own."""
+    rng = np.random.default_rng(8)
+    n_tasks, n_topics, n_documents = 4, 6, 10
+    eta = rng.normal(size=(n_topics, n_tasks))
+    tables = []
+    for _ in range(n_documents):
+        a, b = rng.normal(size=n_tasks), rng.gamma(2.0, size=n_tasks)
+        counts = rng.integers(0, 5, n_topics)  # of the other tokens
+        m = counts @ eta
+        pairs = (eta * b) @ eta.T
+        linear, h = eta @ a - 0.5 * np.diag(pairs), pairs @ counts
+        with_token = counts[:, None] + np.eye(n_topics)  # a column for each topic that the token may have
+        scores = with_token.T @ eta
+        g = scores @ a - 0.5 * (scores**2) @ b  # what is constant in the topic falls out of differences
+        s, t = 2, 4
+        m_with = m + eta[s]  # the samplers' scores still have the token
+        assert difference(eta, a, b, m_with, s, t) == pytest.approx(g[t] - g[s])
+        assert (linear - h)[t] - (linear - h)[s] == pytest.approx(g[t] - g[s])
+        counts[3] += 1  # some other token moves there
+        np.testing.assert_allclose(h + pairs[3], pairs @ counts)
+        tables.append(pairs[np.triu_indices(n_topics)])
+    assert np.linalg.matrix_rank(np.array(tables)) == n_tasks

@@ -110,6 +110,18 @@ def test_writes_table_picture_and_page(package, in_process, tmp_path):
     assert "edited since" in (out / "README.md").read_text("utf-8")
 
 
+def test_rows_of_other_keys_leave_the_page(package, in_process, tmp_path, capsys):
+    """As rows are that were measured before a figure got another key."""
+    out = tmp_path / "out"
+    main(["tiny", "--quick", "--output", str(out)], package)
+    raw = Raw(out, "tiny")
+    for seed, entry in list(raw.seeds.items()):
+        rows = [{name: value for name, value in row.items() if name != "method"} for row in entry["rows"][:2]]
+        raw.put(True, seed, entry | {"rows": rows})
+    main(["--page", "--output", str(out)], package)
+    assert "of an earlier form of this figure" in (out / "README.md").read_text("utf-8")
+
+
 def test_page_is_written_anew_without_measuring(package, in_process, tmp_path, measured):
     out = tmp_path / "out"
     main(["tiny", "--quick", "--output", str(out)], package)

@@ -57,7 +57,10 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         `predict_interval` and `return_std` are made of are those of new documents (those of counts are made of the
         likelihood, not of errors). Doubles the time; predictions are
         those of the first fit, of all documents. 0: errors of training documents, corrected, which are a little small.
-    n_topics, weight_prior, n_gibbs, part, prevalence, … : as for `MedLDAClassifier`.
+    n_gibbs : int, default 8
+        Passes of coordinate Gibbs over the weights per sweep; 0 draws them exactly by Cholesky. With two, as the
+        classifier has, weights lag behind their topics while chains are short or `cost` is large: docs/experiments.md.
+    n_topics, weight_prior, part, prevalence, … : as for `MedLDAClassifier`.
 
     Attributes
     ----------
@@ -89,7 +92,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         weight_prior: float = 1.0,
         word_features: str | None = "tfidf",
         refit: bool = True,
-        n_gibbs: int = 2,
+        n_gibbs: int = 8,
         part: int = 8,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,

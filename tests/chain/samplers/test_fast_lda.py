@@ -10,6 +10,7 @@ from support.corpora import random_counts
 from topoi._machine.rng import TOPICS, new_stream
 from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
+from topoi.chain.samplers._norms import largest, sum_norms
 from topoi.chain.state import State, new_state
 from topoi.corpus import Corpus
 
@@ -91,3 +92,22 @@ def test_state_is_shared_not_copied():
         sampler.sweep()
     assert sampler.state is state
     assert state.sweep == 5
+
+
+@pytest.mark.parametrize("n_words", [1, 4, 7])
+@pytest.mark.parametrize("three", [False, True])
+def test_norms_are_sums_in_the_order_of_the_topics(n_words, three):
+    """To the bit: draws depend on them."""
+    n_wk = np.random.default_rng(3).gamma(0.3, 9.0, (n_words, 16)).astype(np.float32)
+    norms, expected = np.zeros(n_words), np.zeros(n_words)
+    sum_norms(n_wk, 11, 0.1, three, norms)
+    for w in range(n_words):
+        for k in range(11):
+            x = np.float64(n_wk[w, k]) + 0.1
+            expected[w] += x * x * x if three else x * x
+    np.testing.assert_array_equal(norms, expected)
+
+
+def test_largest_scale():
+    assert [largest(np.array(scale), 3) for scale in ([1.0, 2.0, 9.0], [3.0, 1.0, 2.0], [2.0, 2.0, 1.0])] == [2, 0, 0]
+    assert largest(np.array([1.0, 2.0, 9.0]), 2) == 1  # of topics, not of what pads them

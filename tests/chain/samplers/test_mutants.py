@@ -52,6 +52,8 @@ MUTANTS = {
         "fast", f"{S}.fast", "rest = np.sqrt(rest) * norm_c", "rest = np.sqrt(rest) * norm_c * 0.3"),
     "fast: correction segment from the wrong end": (
         "fast", f"{S}.fast", "u * z_before - before", "u * z_before - total"),
+    "fast: largest scale not that of a topic that lost tokens": (
+        "fast", f"{S}.fast", "norm_c, top = np.float64(scale[old]), old", "top = old"),
     "fast: word norm not kept": ("fast", f"{S}.fast", "norms[w] += power(n_wk[w, new] + beta, three)", ""),
     "fast_333: cube root of the wrong product": ("fast_333", f"{S}.fast", "... ** (1.0 / 3.0)", "... ** (1.0 / 2.0)"),
     "light: word proposal accepted without the other factors": (

@@ -4,6 +4,10 @@ For word w the table holds the weights  v_k · n_wk · s_k  of its topics (spars
 smoothing part  v_k · β · s_k, with s_k = 1/(n_k + Vβ) and v_k a constant (α_k for AliasLDA, 1 for LightLDA). A table is
 made anew after K draws from it, so that its cost is O(1) per draw, and at its first use in a sweep.
 
+The papers make all of a word's table at one time, K entries for every word. Ours has parts of different age, since the
+smoothing part is shared: their scales s_k differ by what moved in between. `weight_word` is what both say, so that the
+ratio is that of the proposal which was made; the two proposals differ little (docs/samplers.md, verify/table_ages.py).
+
 A table holds the token that is being moved: proposals from it are *not* exact, see docs/exactness.md.
 """
 

@@ -16,9 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from topoi._machine.arrays import Stream
+from topoi.chain.samplers._norms import sum_norms
 from topoi.chain.samplers._own_counts import copy_counts
 from topoi.chain.samplers.ad_lda import AdLDA
-from topoi.chain.samplers.fast import Fast, sum_norms, sweep_documents
+from topoi.chain.samplers.fast import Fast, sweep_documents
 
 
 class AdFast(AdLDA):

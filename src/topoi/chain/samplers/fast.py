@@ -22,26 +22,12 @@ from topoi._machine.rng import uniform
 from topoi.chain.counts.moves import LiveCounts, move_token
 from topoi.chain.factors.live import LiveFactor
 from topoi.chain.samplers._document import TokenTopics, count_document
+from topoi.chain.samplers._norms import largest, power, sum_norms
 from topoi.chain.samplers._ranking import lower, raise_, sort_topics
 from topoi.chain.samplers.base import Sampler
 
 # Rounding of a norm is below K · 2⁻⁵² of its first value; K stays far below 2³².
 MARGIN = 1e-12
-
-
-@kernel
-def power(x: float, three: bool) -> float:
-    """x³ or x², the term of the norm in use."""
-    return x * x * x if three else x * x
-
-
-@kernel
-def sum_norms(n_wk: Floats, n_topics: Int, beta: float, three: bool, norms: Floats) -> None:
-    """Equivalent to ``norms[:] = ((n_wk[:, :n_topics] + beta) ** (3 if three else 2)).sum(1)``."""
-    for w in range(n_wk.shape[0]):
-        norms[w] = 0.0
-        for k in range(n_topics):
-            norms[w] += power(n_wk[w, k] + beta, three)
 
 
 @kernel
@@ -101,6 +87,7 @@ def sweep_documents(
     place = np.arange(n_topics)
     below = np.zeros(n_topics)
     visited = 0
+    norm_c, top = 0.0, np.int64(-1)  # of all documents so far: the largest scale, and its topic
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
         if hi == lo:
@@ -108,10 +95,15 @@ def sweep_documents(
         count_document(z, lo, hi, n_d)
         sort_topics(n_d, order, place)
         norm_a = 0.0
-        norm_c = 0.0
         for k in range(n_topics):
             norm_a += power(n_d[k] + alpha[k], three)
-            norm_c = norm_c + power(np.float64(scale[k]), three) if three else max(norm_c, np.float64(scale[k]))
+        if three:
+            norm_c = 0.0
+            for k in range(n_topics):
+                norm_c += power(np.float64(scale[k]), three)
+        elif top < 0 or np.float64(scale[top]) != norm_c:  # its topic has got tokens: another may be the largest
+            top = np.int64(largest(scale, n_topics))
+            norm_c = np.float64(scale[top])
         for i in range(lo, hi):
             w = words[i]
             old = np.int64(z[i])
@@ -127,8 +119,8 @@ def sweep_documents(
             # The largest scale may fall again later; a bound that is a little too large for a while is still a bound.
             if three:
                 norm_c += power(np.float64(scale[old]), three)
-            else:
-                norm_c = max(norm_c, np.float64(scale[old]))
+            elif np.float64(scale[old]) > norm_c:
+                norm_c, top = np.float64(scale[old]), old
 
             j, seen = bound_and_refine(
                 uniform(stream), w, n_d, alpha, n_wk, beta, scale, order, three, norm_a, norms[w], norm_c, below

@@ -4,7 +4,7 @@
 
 Given φ the documents are independent: the sweep is parallel and still exact. Trick: the conditional splits into a part
 over the topics of the document, O(K_d), and the prior's part whose mass is known per word (Magnusson et al. keep alias
-tables for it; walking the row when it is hit, which is rare, costs less than building V tables of K entries).
+tables for it; we walk the row, sixteen topics at a time: a table costs as much as some 80 walks).
 Drawing φ costs O(VK) per sweep. For few topics all are weighed at once, which is quicker; and where documents have an α
 of their own, unless a document can have so few topics that to walk these is quicker still.
 """
