@@ -7,7 +7,8 @@ does: topoi by `LDA(20).fit(texts)`; scikit-learn as its example "Topic extracti
 tutorial "LDA Model" (but for the lemmas, which need data of another package), and once more with the words of
 `gensim.utils.simple_preprocess`, which its other tutorials cut texts by. NPMI is that of the ten first words of each
 topic by the posts of the test part, as they are and without what is not their authors' ("cleaned"). Of the former note
-that headers always come together, which NPMI takes for a good topic.
+that headers always come together, which NPMI takes for a good topic. It is computed when the page is written, from the
+topics in the file of results.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from topoi.evaluate import npmi
 
 NAME = "raw_text"
 N_TOPICS, N_WORDS = 20, 10
+OTHER = " "  # stands for the words of a post that no topic has
 Topics = list[list[str]]
 
 
@@ -119,20 +121,26 @@ def references() -> dict[str, list[list[str]]]:
 
 
 def coherence(topics: Topics) -> dict[str, float]:
-    """Mean NPMI over the topics by documents, for each of the references; words that none of them has count as rare."""
+    """Mean NPMI over the topics by documents, for each of the references; words that none of them has count as rare.
+
+    Every post that has a word counts as a document, whether or not a topic has the word among its ten: otherwise topics
+    of words that are everywhere would be measured by more documents than others.
+    """
     words = sorted({word for topic in topics for word in topic})
-    return {  # one more document has all words, so that every word is in the vocabulary
-        which: float(npmi(topics, Corpus.from_tokens([*documents, words], words)).mean())
-        for which, documents in references().items()
-    }
+    known = set(words)
+    vocabulary = [*words, OTHER]
+    found = {}
+    for which, documents in references().items():
+        kept = [[*known.intersection(document), *([OTHER] if document else [])] for document in documents]
+        kept.append(words)  # one more document has all words, so that every word is in the vocabulary
+        found[which] = float(npmi(topics, Corpus.from_tokens(kept, vocabulary)).mean())
+    return found
 
 
 def one(name: str, seed: int) -> dict[str, Any]:
-    """The topics of one seed, and what they are worth."""
+    """The topics of one seed."""
     topics = RECIPES[name](posts("train"), seed)
-    found = coherence(topics)
-    said = ", ".join(f"NPMI by posts {which} {value:.3f}" for which, value in found.items())
-    return {"topics": topics, "npmi": found, "said": said, "versions": versions()}
+    return {"topics": topics, "said": " ".join(topics[0]), "versions": versions()}
 
 
 def main() -> None:
@@ -149,8 +157,9 @@ def write_report(results: Results, arguments: argparse.Namespace) -> None:
     for name in (name for name in RECIPES if results.rounds(name, N_TOPICS)):
         rounds = results.rounds(name, N_TOPICS)
         row = [f"{name}: {SAID[name]}"]
-        for which in rounds[0]["npmi"]:
-            values = [entry["npmi"][which] for entry in rounds]
+        worth = [coherence(entry["topics"]) for entry in rounds]
+        for which in references():
+            values = [found[which] for found in worth]
             row.append(f"{np.mean(values):.3f} ({min(values):.3f}–{max(values):.3f})")
         rows.append([*row, str(len(rounds))])
         lines = "\n".join(" ".join(topic) for topic in rounds[0]["topics"])

@@ -7,7 +7,8 @@ navigation: until the load event, and until the first card is on the screen. The
 main thread, which a busy machine changes little. Needs Chromium and Playwright, as the tests of the report do.
 
 `python -m benchmarks.report_page` ends with an error if a page has 8 MB or more, or takes a second or more to open;
-`--profile` also prints the functions of the page that take most of the time.
+`--output docs/benchmarks` writes the table to report_page.md there, for which the machine must be quiet; `--profile`
+also prints the functions of the page that take most of the time.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +26,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import report
+from benchmarks.harness import machine, versions
 from topoi import LDA, Corpus, MedLDAClassifier
 from topoi.datasets import python_docs
 from topoi.report import write_report
@@ -101,34 +105,54 @@ def profile(browser: Any, path: Path) -> list[tuple[str, float]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5, help="openings of each page at each width")
+    parser.add_argument("--output", type=Path, help="a folder for report_page.md, with the table")
     parser.add_argument("--keep", type=Path, help="a folder for the pages; those that are there are opened as they are")
     parser.add_argument("--profile", action="store_true", help="print where the time of opening goes")
     arguments = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
-    faults = []
+    faults, rows = [], []
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         folder = (arguments.keep or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
         pages = _pages(folder)
         chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        print("| page | size, MB | width | load event, s | first card, s | CPU, s |\n|---|---|---|---|---|---|")
+        chromium_version = browser.version
         for name, path in pages.items():
             size = path.stat().st_size / 1e6
             faults += [f"{name} has {size:.1f} MB"] if size >= MOST_MEGABYTES else []
             for width, viewport in WIDTHS.items():
                 rounds = [opened(browser, path, viewport) for _ in range(arguments.rounds)]
                 worst = {what: max(one[what] for one in rounds) for what in rounds[0]}
-                seconds = " | ".join(f"{worst[what]:.2f}" for what in ("load", "card", "cpu"))
-                print(f"| {name} | {size:.1f} | {width} | {seconds} |")
+                seconds = [f"{worst[what]:.2f}" for what in ("load", "card", "cpu")]
+                rows.append([f"{name}, {width}", f"{size:.1f}", *seconds])
+                print(*rows[-1])
                 if max(worst["load"], worst["card"]) >= MOST_SECONDS:
                     faults.append(f"{name} takes {max(worst['load'], worst['card']):.2f} s on a {width}")
             if arguments.profile:
                 print("\n".join(f"  {spent:7.1f} ms  {what}" for what, spent in profile(browser, path)))
         browser.close()
-    print("\n".join(faults) or "All pages are small and quick enough.")
+    outcome = "\n".join(faults) or "All pages are small and quick enough."
+    print(outcome)
+    if arguments.output:
+        write_page(arguments.output, rows, outcome, arguments.rounds, chromium_version)
     return len(faults) > 0
+
+
+def write_page(output: Path, rows: list[list[str]], outcome: str, rounds: int, chromium: str) -> None:
+    """The table, with what was measured and where."""
+    table = report.table(["page, width", "size, MB", "load event, s", "first card, s", "CPU, s"], rows)
+    desktop, phone = (WIDTHS[name]["width"] for name in ("desktop", "phone"))
+    said = (
+        f"Pages of {N_DOCUMENTS:,} documents with their texts, shares over {N_MONTHS} months and in {N_GROUPS} groups, "
+        f"opened by Chromium {chromium} from disk, at {desktop:,} and {phone} pixels: the slowest of {rounds} "
+        f"openings. A page should have less than {MOST_MEGABYTES:g} MB and open in less than {MOST_SECONDS:g} s."
+    )
+    here = ", ".join(f"{name} {value}" for name, value in machine().items())
+    where = f"{here}; topoi {versions()['topoi']}; measured on {time.strftime('%Y-%m-%d')}."
+    body = "\n\n".join((said, table, outcome, where))
+    report.write(output, "report_page", "The page of a report", body, has_plot=False)
 
 
 def _pages(folder: Path) -> dict[str, Path]:

@@ -152,7 +152,7 @@ def test_report(place, tmp_path):
 @pytest.mark.parametrize(
     ("dates", "told"),
     [
-        (["14.10.2023", "3.2.2024"], "say how they are written, --date-format '%d.%m.%Y'."),
+        (["14.10.23", "3.2.24"], "say how they are written, --date-format '%d.%m.%y'."),
         (["10/14/23", "02/03/24"], "say how they are written, --date-format '%m/%d/%y'."),
         (["05/06/2023", "02/03/2024"], "say how they are written, --date-format '%d/%m/%Y' or '%m/%d/%Y'."),
         (["14.10.2023", "3/2/24"], "and '3/2/24', which are taken for 2 categories. If they are dates, write all"),
@@ -166,6 +166,18 @@ def test_dates_that_are_not_guessed(place, tmp_path, dates, told):
     assert told in " ".join(result.stderr.split())
     result = call("shares", place / "model", tmp_path / "posts.csv", "--by", "section")
     assert "If they are dates" not in result.stderr
+
+
+def test_dates_of_which_one_day_is_no_month(place, tmp_path):
+    rows = [row | {"date": ["14.10.2023", "3.2.2024", ""][i % 3]} for i, row in enumerate(posts(12))]
+    write_csv(tmp_path / "posts.csv", rows)
+    for more in ((), ("--by", "section")):
+        result = call("shares", place / "model", tmp_path / "posts.csv", "--by", "date", *more, "--period", "month")
+        assert result.exit_code == 0
+        assert "date: 2 months, 8 documents" in " ".join(result.stdout.split())
+        assert "2023-10" in result.stdout
+        assert "2024-02" in result.stdout
+        assert "they are dates" not in result.stderr
 
 
 def test_numbers_of_versions_are_no_dates(place, tmp_path):

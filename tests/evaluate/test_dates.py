@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from topoi import ParameterError
-from topoi.evaluate.dates import choose_period, name_period, number_periods, parse_date, period_starts
+from topoi.evaluate.dates import choose_period, name_period, number_periods, only_format, parse_date, period_starts
 
 DAY = (date(2024, 3, 5) - date(1970, 1, 1)).days
 
@@ -81,3 +81,21 @@ def test_periods_before_1970():
 def test_unknown_period():
     with pytest.raises(ParameterError, match="'fortnight'"):
         number_periods(np.array([0]), "fortnight")
+
+
+@pytest.mark.parametrize(
+    ("values", "way"),
+    [
+        (["03/04/2024", "27/03/2024"], "%d/%m/%Y"),
+        (["3.4.2024 ", "3.27.2024"], "%m.%d.%Y"),
+        (["03/04/2024", "05/06/2024"], None),  # either order fits
+        (["27/03/2024", "03/27/2024"], None),  # neither does
+        (["27/03/2024", "27.03.2024"], None),
+        (["27.03.24"], None),  # may be a number of a version
+        (["27/03/2024", "soon"], None),
+        (["27/03/2024", ["27/03/2024"]], None),
+        ([], None),
+    ],
+)
+def test_the_only_format(values, way):
+    assert only_format(values) == way

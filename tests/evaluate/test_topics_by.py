@@ -139,11 +139,13 @@ def test_documents_without_words_are_left_out(fitted):
     model, X, codes, _ = fitted
     some = X[:30].copy()
     some[[3, 7]] = 0
-    with pytest.warns(UserWarning, match="2 documents have no word that the model knows"):
+    with pytest.warns(UserWarning, match="2 documents with a value in 'group' have no word that the model"):
         table = topics_by(model, codes[:30], some)
     kept = np.setdiff1d(np.arange(30), [3, 7])
     np.testing.assert_array_equal(table.share, topics_by(model, codes[kept], some[kept]).share)
     assert table.n_empty == 2
+    with pytest.warns(UserWarning, match="1 document with a value in 'kind' has no word .* and is left out"):
+        topics_by(model, codes[:5], some[:5], name="kind")
     with pytest.raises(ParameterError, match="word that the model knows"):
         topics_by(model, [1, 2], np.zeros((2, X.shape[1]), int))
 

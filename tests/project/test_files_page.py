@@ -22,7 +22,6 @@ ERRORS = [
     ("posts.jsonl", b'{"text": "a cat"}\n{"text": dog}\n', {}),
     ("posts.csv", b"id,body,topic\n1,a cat,pets\n", {}),
     ("posts.csv", b"text,price\na cat,3\na dog,\n", {"covariates": ["price"]}),
-    ("posts.csv", b"id;body;topic\n1;a cat;pets\n", {}),
     ("posts.csv", b'text,topic\na cat,pets\n"a dog,pets\n', {}),
     ("posts.csv", b"text,topic\na cat, black,pets\n", {}),
     ("posts.txt", "a café\n".encode("latin-1"), {}),

@@ -60,3 +60,18 @@ def test_topicwizard(made):
     np.testing.assert_array_equal(data["topic_term_matrix"], model.components_)
     np.testing.assert_allclose(data["document_topic_matrix"], model.transform(X))
     assert len(data["topic_names"]) == 4
+
+
+def test_figures_of_topicwizard(made):
+    figures = pytest.importorskip("topicwizard.figures", reason="not installed by our tests: docs/howto/notebook.md")
+    pipelines = pytest.importorskip("topicwizard.pipeline")
+    vectorizer, X, model = made
+    data = pipelines.make_topic_pipeline(vectorizer, model).prepare_topic_data(TEXTS)
+    importance = data["document_topic_matrix"] * np.asarray(X.sum(axis=1)).reshape(-1, 1)
+    discs = figures.topic_map(data).data[0]
+    assert len(discs.x) == 4
+    areas = np.asarray(discs.marker.size, float)
+    assert areas.argmax() == importance.sum(axis=0).argmax()  # the largest disc is the largest topic
+    bars = {word for trace in figures.topic_barcharts(data, top_n=3).data for word in trace.y}
+    words = vectorizer.get_feature_names_out()
+    assert {words[j] for row in model.components_ for j in row.argsort()[-3:]} <= set(map(str.strip, bars))

@@ -202,10 +202,19 @@ def test_the_usual_delimiter_stays():
     assert "it has 'title;text'" in error_of(b"title;text\na;b\n", format="csv", text="text", delimiter=",")
 
 
+def test_the_text_is_found_whatever_its_case():
+    found = read(b"Nr;Text;Kind\n1;red cat;x\n", format="csv", label="Kind")
+    assert set(found.corpus.vocabulary) == {"red", "cat"}
+    assert set(read(b"Text,text\nred,cat\n", format="csv").corpus.vocabulary) == {"cat"}
+    assert "has no column 'TEXT'; it has 'Text'" in error_of(b"Text,a\nred,cat\n", format="csv", text="TEXT")
+
+
 def test_another_delimiter():
     for options in ({"text": "text"}, {}):  # nor is the whole line taken for the text
         what = error_of(b"title;body\na;b\n", format="csv", **options)
-        assert "Is the delimiter a semicolon? Then give delimiter=';'" in what
+        assert "has no column 'text'; it has 'title', 'body'." in what
+    what = error_of(b"title;body\na;b\n", format="csv", text="text", delimiter=",")
+    assert "it has 'title;body'. Is the delimiter a semicolon? Then give delimiter=';'" in what
     with pytest.raises(ParameterError, match="delimiter: must be one character"):
         read(b"a,b\n", format="csv", delimiter="::")
 

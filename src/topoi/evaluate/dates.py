@@ -1,14 +1,15 @@
 """Dates in a column, as days since 1970, and the periods that they fall into: days, weeks, months, quarters or years.
 
 What is taken for a date: `datetime`, `date`, datetime64, Timestamp, and texts as 2024-03-05, 2024-03-05T14:30:00+01:00
-(ISO 8601), 2024/03/05, 2024-03, 2024, or "Tue, 05 Mar 2024 14:30:00 +0100" as in e-mail. 05/03/2024 is not: nobody
-knows which is the month, so that a format has to be given. A time with a zone counts as the day that it is in UTC.
+(ISO 8601), 2024/03/05, 2024-03, 2024, or "Tue, 05 Mar 2024 14:30:00 +0100" as in e-mail. 05/03/2024 by itself is not:
+nobody knows which is the month. A column of such dates has a format if one of its days, as 27/03/2024, is no month;
+else it has to be given. A time with a zone counts as the day that it is in UTC.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -25,6 +26,7 @@ MOST_PERIODS = 48
 LEAST_FILLED = 0.5
 _SHORT = re.compile(r"(\d{4})(?:[-/](\d{1,2}))?$")
 _SLASHES = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})(?=$|[ T])")
+_DAY_OR_MONTH = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{4}")
 _EPOCH = date(1970, 1, 1).toordinal()
 _FIRST_MONDAY = 4  # 1970-01-05
 
@@ -70,6 +72,25 @@ def _day(moment: datetime) -> int:
         except OverflowError:  # in the first hours of the year 1, or the last of 9999
             moment = moment.replace(tzinfo=None)
     return moment.toordinal() - _EPOCH
+
+
+def only_format(values: Iterable[Any]) -> str | None:
+    """The format of dates as 27/03/2024, if all values are such dates by one order of day and month, not by the other.
+
+    Years have four digits: of three short numbers nobody knows whether they are a date.
+    """
+    different: set[str] = set()
+    for value in values:
+        if not isinstance(value, str):
+            return None
+        different.add(value.strip())
+    marks = {match[1] if (match := _DAY_OR_MONTH.fullmatch(value)) else None for value in different}
+    mark = marks.pop() if len(marks) == 1 else None
+    if mark is None:
+        return None
+    ways = [mark.join(order) for order in (("%d", "%m", "%Y"), ("%m", "%d", "%Y"))]
+    fitting = [way for way in ways if all(parse_date(value, way) is not None for value in different)]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def choose_period(days: NDArray[np.int64]) -> str:

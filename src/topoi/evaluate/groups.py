@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.text import is_missing
 from topoi.errors import ParameterError, warn_user
-from topoi.evaluate.dates import choose_period, name_period, number_periods, parse_date, period_starts
+from topoi.evaluate.dates import choose_period, name_period, number_periods, only_format, parse_date, period_starts
 from topoi.readers._covariates import as_number
 
 KINDS = ("dates", "numbers", "categories")
@@ -65,6 +65,9 @@ def as_groups(
     known = np.array([not has_no_group(value) for value in values], bool)
     if not known.any():
         raise ParameterError("groups", f"{name!r} has no value at all; there is nothing to group by")
+    if period is not None and kind in (None, "dates") and date_format is None and ordered is None:
+        date_format = only_format(value for value, there in zip(values, known, strict=True) if there)
+        kind = kind if date_format is None else "dates"
     if period != "auto" and kind is None:
         kind = "categories" if period is None else "dates"
     found = _grouped([value for value, there in zip(values, known, strict=True) if there], np.flatnonzero(known),
@@ -90,6 +93,7 @@ def as_groups(
 def are_dates(column: Any, date_format: str | None = None) -> bool:
     """Whether most of the values that a column has can be read as dates."""
     values = [value for value in _values(column)[0] if not has_no_group(value)]
+    date_format = only_format(values) if date_format is None else date_format
     if date_format is None and not _may_be_dates(values):
         return False
     n_dates = sum(parse_date(value, date_format) is not None for value in values)

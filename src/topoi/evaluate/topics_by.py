@@ -98,7 +98,11 @@ def topics_by(
     sums = _gathered(model, documents, found.codes, len(found.names), weight)
     n_empty = int((found.codes >= 0).sum()) - int(sums.n.sum())
     if n_empty:
-        warn_user(f"{n_empty:,} documents have no word that the model knows, and are left out.")
+        which = f"1 document with a value in {found.name!r} has" if n_empty == 1 else (
+            f"{n_empty:,} documents with a value in {found.name!r} have"
+        )  # fmt: skip
+        done = "is left out" if n_empty == 1 else "are left out"
+        warn_user(f"{which} no word that the model knows, and {done}.")
     there = np.flatnonzero(sums.n)
     if not len(there):
         raise ParameterError("documents", "none of them has both a value in groups and a word that the model knows")

@@ -74,7 +74,7 @@ class Request:
         """
         texts = self.text
         if not texts:
-            candidates = [name for name in TEXT_COLUMNS if name in names]
+            candidates = texts_among(names)
             if not candidates and (len(names) != 1 or hint):
                 raise fault(self.name, f"has no column 'text'; it has {listed(names)}. Name one: text=….{hint}")
             texts = (candidates[0] if candidates else names[0],)
@@ -108,6 +108,12 @@ def joined(values: Sequence[Any]) -> str | list[str]:
     if there and isinstance(there[0], list):
         return [word for value in there for word in value]
     return PARAGRAPH.join(there)
+
+
+def texts_among(names: Sequence[str]) -> list[str]:
+    """Columns that may be the text where none is named, the likeliest first: "Text" is one where there is no "text"."""
+    exact = [name for name in TEXT_COLUMNS if name in names]
+    return exact or [name for wanted in TEXT_COLUMNS for name in names if name.strip().lower() == wanted]
 
 
 def listed(names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from topoi.errors import ParameterError
-from topoi.readers._request import TEXT_COLUMNS, Documents, Request, joined
+from topoi.readers._request import Documents, Request, joined, texts_among
 from topoi.readers._source import MAX_DOCUMENT
 
 MARKS = ",;\t|"  # delimiters that are looked for
@@ -167,15 +167,21 @@ def _what_is_wrong(error: csv.Error) -> str:
 
 
 def _delimiter(request: Request, header: str, usual: str) -> str:
-    """The usual delimiter, unless the header is one field by it and has the columns asked for by another."""
-    if not request.header or len(_fields(request, header, usual)) > 1:
+    """The usual delimiter, unless the header is one field by it and has the columns asked for by another.
+
+    Where a file cannot be read by any, as no column is the text, the one that makes most columns of the header: the
+    error then lists columns as the user sees them.
+    """
+    whole = _fields(request, header, usual)
+    if not request.header or len(whole) > 1:
         return usual
     asked = {name for name in (*request.text, request.answer, request.id, *request.covariates) if name is not None}
-    for mark in MARKS:
-        names = set(_fields(request, header, mark)) if mark != usual else set()
-        if len(names) > 1 and asked <= names and (request.text or names.intersection(TEXT_COLUMNS)):
+    others = {mark: _fields(request, header, mark) for mark in MARKS if mark != usual}
+    for mark, names in others.items():
+        if len(names) > 1 and asked <= set(names) and (request.text or texts_among(names)):
             return mark
-    return usual
+    best = max(others, key=lambda mark: len(others[mark]))
+    return best if len(others[best]) > 1 and not asked.intersection(whole) else usual
 
 
 def _fields(request: Request, line: str, delimiter: str) -> list[str]:
