@@ -43,6 +43,7 @@ WORD_PRIORS: Registry[type[WordPrior]] = Registry(
         "fixed": "fixed_beta:FixedBeta",
         "learned": "learned_beta:LearnedBeta",
         "fixed_of_words": "fixed_beta_of_words:FixedBetaOfWords",
+        "learned_of_words": "learned_beta_of_words:LearnedBetaOfWords",
     },
 )
 

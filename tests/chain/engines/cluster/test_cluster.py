@@ -64,6 +64,7 @@ FITS = {
     "hdp": lambda **more: (LDA(**QUICK | {"doc_topic_prior": "hdp"} | more), X, None),
     "seeds": lambda **more: (LDA(**QUICK | {"seeds": {"one": [2, 5], "two": [5, 40]}} | more), X, None),
     "beta of words": lambda **more: (LDA(**QUICK | {"topic_word_prior": np.linspace(0.01, 0.5, 200)} | more), X, None),
+    "learned beta of words": lambda **more: (LDA(**QUICK | {"topic_word_prior": "learn_words"} | more), X, None),
     "beta of words, urn": lambda **more: (
         LDA(**QUICK | {"topic_word_prior": np.linspace(0.01, 0.5, 200), "sampler": "polya_urn"} | more), X, None),
     "beta of words, expected": lambda **more: (
