@@ -83,6 +83,7 @@ class GibbsScalar(Collapsed):
     """Gibbs MedLDA in scalar code."""
 
     name = "gibbs_scalar"
+    beta_per_word = False
     cost = "O(K · tasks), one topic at a time"
     reference = "Zhu, Chen, Perkins & Zhang (2013), Gibbs max-margin topic models with fast sampling algorithms, ICML"
 

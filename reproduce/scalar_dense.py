@@ -63,6 +63,7 @@ class ScalarDense(Collapsed):
 
     name = "scalar_dense"
     tilts = False
+    beta_per_word = False
     cost = "O(K), one topic at a time"
 
     def block(self, first: int, last: int, stream: NDArray[np.uint64]) -> None:

@@ -67,17 +67,19 @@ MUTANTS = {
         "the_change_of_the_log_joint", MERGING, "gammaln(counts.data + beta) - gammaln(beta)",
                        "gammaln(counts.data + beta)"),
     "Γ(Vβ) forgotten": (
-        "the_change_of_the_log_joint", MERGING, "gammaln(n_k + n_words * beta) - gammaln(n_words * beta)",
-                        "gammaln(n_k + n_words * beta)"),
+        "the_change_of_the_log_joint", MERGING, "gammaln(n_k + beta_sum) - gammaln(beta_sum)",
+                        "gammaln(n_k + beta_sum)"),
     "the token is left in": (
         "how_tokens_would_do_elsewhere", ELSEWHERE, "(n_d[own] - 1 + alpha[own])", "(n_d[own] + alpha[own])"),
     "its word is left in": (
-        "how_tokens_would_do_elsewhere", ELSEWHERE, "(times - 1 + of.beta)", "(times + of.beta)"),
+        "how_tokens_would_do_elsewhere", ELSEWHERE, "(times - 1 + beta)", "(times + beta)"),
     "a closed topic is a place": (
         "how_tokens_would_do_elsewhere", ELSEWHERE, "(other == ANY and rival[k] == NOTHING)", "other == ANY"),
     "a topic without the word is none": (
         "how_tokens_would_do_elsewhere", ELSEWHERE,
-        "best = (n_d[other] + alpha[other]) * of.beta * of.inverse[other]", "best = 1e-9"),
+        "best = (n_d[other] + alpha[other]) * beta * of.inverse[other]", "best = 1e-9"),
+    "β of another word": (
+        "how_tokens_would_do_elsewhere", ELSEWHERE, "of_word(of.beta, words[i])", "of_word(of.beta, 0)"),
     "documents run together": (
         "how_tokens_would_do_elsewhere", ELSEWHERE, "n_d[z[i]] = 0.0", "pass"),
 }  # fmt: skip

@@ -18,6 +18,8 @@ from support.exact import (
     PROPOSALS,
     STALE,
     THREE_TOPICS,
+    WORDS,
+    WORDS_PROPOSALS,
     block_matrix,
     collapsed_makers,
     fixed_sampler,
@@ -33,11 +35,13 @@ TOLERANCE = 1e-12
 
 def cases(kind):
     if kind.draw in ("gibbs", "mean_field") or kind.name == "urn_mh":  # one proposal for a token, of few topics
-        return CASES | ({"own": OWN} if kind.alpha_per_document else {})
+        own = {"own": OWN} if kind.alpha_per_document else {}
+        return CASES | own | ({"words": WORDS} if kind.beta_per_word else {})
     assert not kind.alpha_per_document, f"name a corpus with α of its own, small enough for {kind.name}"
     if kind.by_words:  # its passes over words are followed word by word
-        return CASES
-    return {"stale": STALE} if kind.name == "alias" else {"proposals": PROPOSALS}
+        return CASES | {"words": WORDS}
+    own = {"words": WORDS_PROPOSALS} if kind.beta_per_word else {}
+    return {"stale": STALE} if kind.name == "alias" else {"proposals": PROPOSALS} | own
 
 
 def options(kind):
@@ -84,7 +88,11 @@ def check_transitions(kind, tiny, together=False, **option):
             twin = naive_matrix(kind, tiny, d, phi, option)
             np.testing.assert_allclose(matrix, twin, rtol=0, atol=TOLERANCE)
             sweep = sweep @ matrix
-        if together or tiny in (FEW, OWN):  # all documents in one block: what one leaves behind must not reach the next
+        if together or tiny in (
+            FEW,
+            OWN,
+            WORDS,
+        ):  # all documents in one block: what one leaves behind must not reach the next
             np.testing.assert_allclose(block_matrix(tiny, 0, len(tiny.documents), make), sweep, rtol=0, atol=TOLERANCE)
         if kind.exact or kind.draw == "gibbs":  # where counts are a block's own, one block alone is exact
             posterior = tiny.posterior(phi)
@@ -114,7 +122,7 @@ def check_urn_mh(kind, tiny, together=False, **option):
             np.testing.assert_allclose(matrix.sum(1), 1, rtol=0, atol=TOLERANCE)
             np.testing.assert_allclose(matrix, naive.urn_mh_matrix(tiny, d, drawn), rtol=0, atol=TOLERANCE)
             sweep = sweep @ matrix
-        if together or tiny in (FEW, OWN):
+        if together or tiny in (FEW, OWN, WORDS):
             np.testing.assert_allclose(block_matrix(tiny, 0, len(tiny.documents), make), sweep, rtol=0, atol=TOLERANCE)
         rates = np.array([tiny.counts(z)[1] + tiny.prior for z in tiny.states])
         posterior = tiny.posterior() * stats.poisson.pmf(drawn, rates).prod((1, 2))

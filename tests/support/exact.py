@@ -31,6 +31,10 @@ OWN = Tiny(
     beta=0.3,
     n_words=3,
 )
+# Words with a β of their own, above 1/2 too, where a gamma draw has another method. That of the word which comes twice
+# tells, since a word that comes once has the same in all topics. With proposals as well.
+WORDS = Tiny([[0, 2], [], [2]], alpha=[0.2, 0.5, 1.1], beta=[0.3, 0.15, 1.2], n_words=3)
+WORDS_PROPOSALS = Tiny([[0, 1], [0], [], [1]], alpha=[0.3, 0.7], beta=[0.9, 0.15], n_words=2)
 # Words that are expected in some topics, as seeds have it; with proposals, on fewer tokens.
 BASE = [[2, 0, 0], [0, 1, 0], [0, 0, 3]]
 GUIDED = Tiny([[0, 2], [], [0]], alpha=[0.2, 0.5, 1.1], beta=0.3, n_words=3, base=BASE)

@@ -34,14 +34,18 @@ def draw_topics(rng, own=False):
     return choose(rng, (theta / theta.sum(1, keepdims=True))[DOCUMENT])
 
 
-def draw_words(rng, z, base=None):
+#: β of every word, where each has its own.
+OWN_BETA = np.array([0.3, 0.05, 1.2, 0.6])
+
+
+def draw_words(rng, z, base=None, beta=BETA):
     """Words given topics, φ drawn from its prior, with pseudo-counts `base` (V, K), and forgotten."""
     if base is None:
-        return choose(rng, rng.dirichlet(np.full(N_WORDS, BETA), len(ALPHA))[z])
-    return choose(rng, np.array([rng.dirichlet(BETA + own) for own in base.T])[z])
+        return choose(rng, rng.dirichlet(np.full(N_WORDS, beta), len(ALPHA))[z])
+    return choose(rng, np.array([rng.dirichlet(beta + own) for own in base.T])[z])
 
 
-def state_of(words, z, seed, sweep, base=None, own=False):
+def state_of(words, z, seed, sweep, base=None, own=False, beta=BETA):
     """Words must rise within a document. With seeds, tokens of a word are put into a random order: the posterior has no
     other, but after the sweep before they lie in the order of the words that they had then, which tells of their topics
     where topics have seeds. From a special order a sweep ends elsewhere: topic 2 of SEEDED had 2.46 tokens for 2.26."""
@@ -49,7 +53,7 @@ def state_of(words, z, seed, sweep, base=None, own=False):
     order = np.lexsort((ties, words, DOCUMENT))
     corpus = Corpus(words[order].astype(np.int32), DOC_PTR, N_WORDS)
     table = NO_BASE if base is None else base.astype(np.float32)
-    priors = priors_of(OWN_ALPHA if own else ALPHA, BETA, base)
+    priors = priors_of(OWN_ALPHA if own else ALPHA, beta, base)
     return State(corpus, priors, z[order].astype(np.uint16), seed, sweep, table)
 
 

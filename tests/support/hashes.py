@@ -61,6 +61,10 @@ PRIORS = {
     "LDA seeds": of_prior(seeds={"one": [2, 5, 7], "two": [30, 31]}, sampler="partial"),
     "LDA hdp": of_prior(doc_topic_prior="hdp", sampler="partial"),
     "LDA auto number": of_prior(n_topics="auto"),
+    "LDA beta of words": lambda data, corpus, **common: LDA(
+        **common, topic_word_prior=np.linspace(0.01, 0.5, corpus.n_words)
+    ).fit(corpus),
+    "LDA learned beta of words": of_prior(topic_word_prior="learn_words", n_sweeps=22),
     "LDA topic labels": of_prior(lambda n: {"topic_labels": [[["a"], ["b"], []][d % 3] for d in range(n)]}),
     "LDA prevalence": of_prior(lambda n: {"covariates": {"party": np.arange(n) % 3 // 2}}),
 }

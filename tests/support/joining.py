@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -12,6 +14,7 @@ from topoi.chain.diagnostics import log_joint
 from topoi.chain.engines.local import Local
 from topoi.chain.merging import find_joins, match, of_documents, of_words
 from topoi.chain.priors import FixedBeta, Priors
+from topoi.chain.priors.fixed_beta_of_words import FixedBetaOfWords
 from topoi.chain.priors.hdp import HDP, reserve
 from topoi.chain.state import State
 from topoi.corpus import Corpus
@@ -39,18 +42,20 @@ def halves_of_a_topic_are_joined():
 
 def the_change_of_the_log_joint():
     """It is found topic by topic."""
-    state = halves()
-    engine = Local(state, Pool(1))
+    for words in (FixedBeta(0.1), FixedBetaOfWords.of(np.linspace(0.05, 0.2, 15))):
+        state = halves()
+        state.priors = replace(state.priors, words=words)
+        engine = Local(state, Pool(1))
 
-    def parts():
-        return (of_documents(engine.spectrum(np.arange(state.n_topics)), state.alpha)
-                + of_words(engine.counts(), state.beta)).sum()  # fmt: skip
+        def parts(state=state, engine=engine):
+            return (of_documents(engine.spectrum(np.arange(state.n_topics)), state.alpha)
+                    + of_words(engine.counts(), state.beta, state.beta_sum)).sum()  # fmt: skip
 
-    before, joint = parts(), log_joint(state)
-    engine.join(np.array([0, 0, 1, 1, 2, 2]))
-    assert state.n_topics == 3
-    assert log_joint(state) - joint == pytest.approx(parts() - before)
-    assert log_joint(state) > joint
+        before, joint = parts(), log_joint(state)
+        engine.join(np.array([0, 0, 1, 1, 2, 2]))
+        assert state.n_topics == 3
+        assert log_joint(state) - joint == pytest.approx(parts() - before)
+        assert log_joint(state) > joint
 
 
 def different_topics_stay():
@@ -136,10 +141,14 @@ def with_leftovers(share=0.05, own=False):
     return State(corpus, priors, z[order].astype(np.uint16), 0, 1, np.zeros((0, 0), np.float32))
 
 
+#: β of every word, where each has its own.
+OWN_BETA = np.linspace(0.05, 0.4, 16)
+
+
 def naive_elsewhere(state, counts, rival):
     """Σ log max (n_dj + α_j) φ_wj and Σ −log q, token by token."""
-    n_k, n_words = counts.sum(0), len(counts)
-    phi = (counts + state.beta) / (n_k + n_words * state.beta)
+    n_k, beta = counts.sum(0), np.broadcast_to(state.beta, (len(counts),))
+    phi = (counts + beta[:, None]) / (n_k + beta.sum())
     found = np.zeros((2, state.n_topics))
     ptr = state.corpus.doc_ptr
     for d in range(state.corpus.n_documents):
@@ -154,20 +163,21 @@ def naive_elsewhere(state, counts, rival):
                 best = places[has if has.any() else rival == NOTHING].max()
             else:
                 best = places[rival[k]]
-            own = (n_d[k] - 1 + state.alpha[k]) * (counts[w, k] - 1 + state.beta)
-            own /= n_k[k] - 1 + n_words * state.beta
+            own = (n_d[k] - 1 + state.alpha[k]) * (counts[w, k] - 1 + beta[w])
+            own /= n_k[k] - 1 + beta.sum()
             found[:, k] += np.log(best), -np.log(own / (own + best))
     return found
 
 
 def how_tokens_would_do_elsewhere():
     """Against plain Python; also of a word that open topics do not have."""
-    for own in (False, True):
+    for own, words in ((False, FixedBeta(0.1)), (True, FixedBeta(0.1)), (True, FixedBetaOfWords.of(OWN_BETA))):
         for rivals in ([NOTHING, NOTHING, NOTHING, ANY], [1, 0, 3, 2], [3, NOTHING, ANY, 0]):
             state = with_leftovers(own=own)
+            state.priors = replace(state.priors, words=words)
             engine, rival = Local(state, Pool(2)), np.array(rivals)
             counts = engine.counts()
-            found = engine.elsewhere(word_rows(counts, state.beta), rival) * STEP
+            found = engine.elsewhere(word_rows(counts, state.beta, state.beta_sum), rival) * STEP
             np.testing.assert_allclose(found, naive_elsewhere(state, counts.toarray(), rival), atol=0.01)
             assert (found[:, rival == NOTHING] == 0).all()
             assert (found[1, rival != NOTHING] > 0).all()

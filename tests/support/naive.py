@@ -11,7 +11,8 @@ import numpy as np
 class Tiny:
     """A corpus so small that every state can be listed; α (K) of all documents, or a row (D, K) for each.
 
-    Of documents with a row the states have topics whose α is not 0 alone. `base` (V, K) are pseudo-counts of words.
+    Of documents with a row the states have topics whose α is not 0 alone. β is that of all words, or one for each (V).
+    `base` (V, K) are pseudo-counts of words.
     """
 
     def __init__(self, documents, alpha, beta, n_words, base=None):
@@ -19,7 +20,8 @@ class Tiny:
         self.alpha, self.beta, self.n_words = np.array(alpha), beta, n_words
         self.n_topics = self.alpha.shape[-1]
         self.base = None if base is None else np.array(base)
-        self.prior = beta + np.zeros((n_words, self.n_topics)) if base is None else beta + self.base  # of words
+        self.beta_of = np.broadcast_to(np.asarray(beta, float), (n_words,))
+        self.prior = self.beta_of[:, None] + (np.zeros((n_words, self.n_topics)) if base is None else self.base)
         self.own = np.broadcast_to(self.alpha, (len(documents), self.n_topics))
         self.tokens = [(d, w) for d, words in enumerate(self.documents) for w in words]
         self.states = list(itertools.product(*(np.flatnonzero(self.own[d]).tolist() for d, _ in self.tokens)))
@@ -142,7 +144,8 @@ def light_matrix(tiny, d):
         document, word = tiny.factors(z, i)
         _, n_wk, _ = tiny.counts(z, skip=i)
         target = document * word
-        by_word = metropolis(n_wk[tiny.tokens[i][1]] + tiny.beta, target)
+        w = tiny.tokens[i][1]
+        by_word = metropolis(n_wk[w] + tiny.beta_of[w], target)
         return by_word @ metropolis(document, target)
 
     return tiny.compose(step, tiny.document_range(d))
@@ -192,8 +195,9 @@ def light_med_matrix(tiny, d, composition, n_mh, tilt=None):
         def step(z, i, half=half):
             document, word = tiny.factors(z, i)
             target = document * word * tilt.of_token(z, i)
+            w = tiny.tokens[i][1]
             proposals = {
-                "word": tiny.counts(z, skip=i)[1][tiny.tokens[i][1]] + tiny.beta,
+                "word": tiny.counts(z, skip=i)[1][w] + tiny.beta_of[w],
                 "doc": document,
                 "exp": tilt.table(z, half, 60.0 if len(half) == 1 else 4.0),
             }

@@ -22,16 +22,17 @@ def expected_document(words, phi, alpha):
 def expected_phi(documents, n_wk, alpha, beta, *, sweep=0, passes=1, n_batches=1, base=0.0):
     """φ (V, K) after stochastic passes that begin with the counts n_wk of the topics; `base` are pseudo-counts.
 
-    `alpha` is that of all documents (K), or of each (D, K).
+    `alpha` is that of all documents (K), or of each (D, K); `beta` that of all words, or of each (V).
     """
     own = np.broadcast_to(np.asarray(alpha, float), (len(documents), n_wk.shape[1]))
     documents = list(zip(documents, own, strict=True))
-    n_words, n_tokens = len(n_wk), sum(len(words) for words, _ in documents)
+    n_tokens = sum(len(words) for words, _ in documents)
+    beta = np.broadcast_to(np.asarray(beta, float), (len(n_wk),))[:, None]
     table = (n_wk + base).astype(float)
     batches = [documents[b::n_batches] for b in range(n_batches)]
     batches = [batch for batch in batches if any(len(words) for words, _ in batch)] * passes
     for t, batch in enumerate(batches, start=sweep * len(batches) + 1):
-        phi = (table + CAUTION * beta) / (table.sum(0) + n_words * CAUTION * beta)
+        phi = (table + CAUTION * beta) / (table.sum(0) + CAUTION * beta.sum())
         found = np.zeros_like(table)
         for words, alpha in batch:
             n_d = expected_document(words, phi, alpha)
@@ -40,7 +41,7 @@ def expected_phi(documents, n_wk, alpha, beta, *, sweep=0, passes=1, n_batches=1
                 found[w] += gamma / gamma.sum()
         rho = min(1.0, 10 * (20 + t) ** -0.9)
         table = (1 - rho) * table + rho * (base + n_tokens / sum(len(words) for words, _ in batch) * found)
-    return (table + beta) / (table.sum(0) + n_words * beta)
+    return (table + beta) / (table.sum(0) + beta.sum())
 
 
 def mean_field_matrix(tiny, d, phi):

@@ -21,6 +21,7 @@ WHOLE = [
     (Tiny([[0, 0]], alpha=[0.3, 0.7], beta=0.4, n_words=2), 1, 0),
     (Tiny([[0, 1]], alpha=[0.3, 0.7], beta=0.4, n_words=2), 1, 0),
     (Tiny([[0], [], [0]], alpha=[0.3, 0.7], beta=0.4, n_words=2), 1, 0),
+    (Tiny([[0, 1]], alpha=[0.3, 0.7], beta=[0.1, 0.9], n_words=2), 1, 0),
     (Tiny([[1]], alpha=[0.3, 0.7], beta=0.4, n_words=2), 2, np.array([[2, 0], [0, 1]])),
 ]
 
@@ -38,7 +39,7 @@ def of_document(tiny, z, i, base=0):
 def of_word(tiny, z, i, base=0):
     """n_wk⁻ + β of the word of token i, pseudo-counts included."""
     _, w = tiny.tokens[i]
-    return (tiny.counts(z, skip=i)[1] + base)[w] + tiny.beta
+    return (tiny.counts(z, skip=i)[1] + base)[w] + tiny.beta_of[w]
 
 
 def propose(tiny, outcomes, tokens, weights, base=0):
@@ -57,7 +58,7 @@ def answer(tiny, outcomes, tokens, weights, n_k, base=0):
     for i in tokens:
         after = []
         for p, z, t in outcomes:
-            factor = weights(tiny, z, i, base) / (n_k - np.eye(tiny.n_topics)[z[i]] + tiny.n_words * tiny.beta)
+            factor = weights(tiny, z, i, base) / (n_k - np.eye(tiny.n_topics)[z[i]] + tiny.beta_of.sum())
             yes = min(1.0, factor[t[i]] / factor[z[i]])
             after += [(p * yes, put(z, i, t[i]), t), (p * (1 - yes), z, t)]
         outcomes = after

@@ -68,6 +68,11 @@ def optional(field: Field) -> Field:
     return Field(f"nothing or {field.name}", lambda value: value is None or field.holds(value))
 
 
+def either(first: Field, second: Field) -> Field:
+    """What the one field says or the other."""
+    return Field(f"{first.name} or {second.name}", lambda value: first.holds(value) or second.holds(value))
+
+
 def instance_of(cls: type[Any]) -> Field:
     """An object of a class that is itself written field by field."""
     return Field(f"a {cls.__name__}", lambda value: isinstance(value, cls))

@@ -23,3 +23,5 @@ Keys: TypeAlias = NDArray[np.uint64]
 Int: TypeAlias = int | np.integer[Any]
 #: A real number that may have the width of a table. Those that are always 64 bits wide are `float`.
 Float: TypeAlias = float | np.floating[Any]
+#: A number for every word, or one that all of them share: `topoi._machine.jit.of_word` has that of a word.
+PerWord: TypeAlias = float | NDArray[np.float64]

@@ -22,11 +22,14 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.serialize import dumps
+from numba.extending import overload
 
 from topoi._disk.folders import remove_files
 from topoi._disk.private import private_folder, prune, user_cache
+from topoi._machine.arrays import Float, Floats, Int
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -207,6 +210,23 @@ def inlined(function: F) -> F:
         return _interpreted(function)
     pasted: F = numba.njit(nogil=True, error_model="numpy", inline="always")(function)
     return pasted
+
+
+def of_word(values: Floats | Float, w: Int) -> float:
+    """What a word has of `values`: an entry of an array, or the number that all words share.
+
+    Kernels are compiled for the one or the other: where there is one number, nothing is looked up.
+    """
+    return values[w] if isinstance(values, np.ndarray) else values  # type: ignore[return-value]  # of any width
+
+
+if not numba.config.DISABLE_JIT:
+
+    @overload(of_word, inline="always", strict=False)  # strict: a lambda would need the annotations of its maker
+    def _of_word(values: Any, w: Any) -> Any:
+        if isinstance(values, types.Array):
+            return lambda values, w: values[w]
+        return lambda values, w: values
 
 
 def _interpreted(function: F) -> F:

@@ -360,9 +360,11 @@ def fingerprint(state: State, plan: Any, schedule: Any, *more: Any) -> str:
     kinds = (MARKS.get(prior.name, prior.name) for prior in (topics, words))
     digest = hashlib.blake2b(repr((plan, schedule, *kinds, *more)).encode(), digest_size=16)
     corpus, s, counts = state.corpus, state.supervision, words.pseudo_counts
-    digest.update(repr((state.seed, state.beta, state.z.dtype.str, corpus.n_words)).encode())
+    beta = "of words" if words.kinds is not None else state.beta
+    digest.update(repr((state.seed, beta, state.z.dtype.str, corpus.n_words)).encode())
     arrays: list[NDArray[Any]] = [*topics.arrays().values(), corpus.words, corpus.doc_ptr]
-    arrays += [array for name, array in words.arrays().items() if name != "beta"]  # which is among the numbers above
+    # A single β is among the numbers above.
+    arrays += [array for name, array in words.arrays().items() if name != "beta" or words.kinds is not None]
     arrays += [NO_BASE] if counts is None else [counts.data, counts.indices, counts.indptr]
     if (known := corpus.about.get(topics.about)) is not None:
         arrays += [known.data, known.indices, known.indptr]

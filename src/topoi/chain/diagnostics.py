@@ -23,6 +23,7 @@ from topoi._machine.rng import HALVES, integer, seed_stream
 from topoi._machine.simd import LANES, pad
 from topoi.chain.alpha import AlphaRows, DocumentAlpha
 from topoi.chain.counts.spectra import Spectrum, above, word_spectrum
+from topoi.chain.priors.beta_of_words import beta_of_kinds
 from topoi.chain.state import State
 from topoi.corpus import Corpus
 from topoi.corpus.checks import running_total
@@ -87,16 +88,32 @@ def join_logs(state: State, parts: list[float], spectrum: Spectrum, n_k: NDArray
     A word that has a topic n times adds log β + log(1 + β) + … + log(n − 1 + β), so log(n + β) is taken as many times
     as there are counts above n.
     """
-    times, before = above(spectrum), np.full(state.n_topics, state.beta_sum)
-    counts = state.priors.words.pseudo_counts
+    before = np.full(state.n_topics, state.beta_sum)
+    counts, kinds = state.priors.words.pseudo_counts, state.priors.words.kinds
     if counts is not None:
-        size = counts.data.astype(np.int64)
-        times[: size.max(initial=0)] -= above(Spectrum(np.zeros_like(size), size, np.ones_like(size)))
         before += counts.sum(0)
-    logs = times * np.log(np.arange(len(times)) + state.beta)
+    if kinds is None:
+        times = above(spectrum)
+        if counts is not None:
+            size = counts.data.astype(np.int64)
+            times[: size.max(initial=0)] -= above(Spectrum(np.zeros_like(size), size, np.ones_like(size)))
+        logs = times * np.log(np.arange(len(times)) + state.beta)
+    else:
+        logs = _logs_of_kinds(spectrum, beta_of_kinds(np.asarray(state.beta), kinds))
+        if counts is not None:
+            word = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+            known = Spectrum(kinds[word], counts.data.astype(np.int64), np.ones(counts.nnz, np.int64))
+            logs = np.append(logs, -_logs_of_kinds(known, beta_of_kinds(np.asarray(state.beta), kinds)))
     norms = gammaln(before) - gammaln(state.beta_sum + n_k)
     # An exact sum: neither the order of the parts nor the version of Python matters.
     return math.fsum([*parts, *logs.tolist(), *norms.tolist()])
+
+
+def _logs_of_kinds(spectrum: Spectrum, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What counts of words of each kind add, given how often they occur and β of the kinds."""
+    kind, size, times = spectrum
+    own: NDArray[np.float64] = times * (gammaln(size + beta[kind]) - gammaln(beta[kind]))
+    return own
 
 
 # ---- Document completion -----------------------------------------------------------------------------------

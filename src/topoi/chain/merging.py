@@ -30,8 +30,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
+from topoi._machine.arrays import PerWord
 from topoi.chain.counts.elsewhere import ANY, NOTHING, STEP, WordRows, word_rows
 from topoi.chain.counts.spectra import Spectrum
+from topoi.chain.factors.base import beta_of, probabilities
 from topoi.chain.model import join_columns
 from topoi.chain.state import State
 
@@ -70,7 +72,7 @@ def find_joins(engine: Holder) -> NDArray[np.int64] | None:
     free = (n_k > 0) & ~named
     number = np.arange(n)
     if free.any():
-        alone = of_documents(engine.spectrum(number), alpha) + of_words(counts, state.beta)
+        alone = of_documents(engine.spectrum(number), alpha) + of_words(counts, state.beta, state.beta_sum)
         number = join_alike(engine, counts, free, alone)
         alike = (number != np.arange(n)) | np.isin(np.arange(n), number[number != np.arange(n)])
         number = give_up(engine, counts, free & ~alike, alone, number)
@@ -88,7 +90,8 @@ def join_alike(
     engine: Holder, counts: sparse.csr_array, free: NDArray[np.bool_], alone: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """The topic that each becomes part of, or itself; `alone` is each one's part of the log probability now."""
-    n, alpha, beta = len(free), engine.state.alpha, engine.state.beta
+    n, alpha = len(free), engine.state.alpha
+    beta, beta_sum = engine.state.beta, engine.state.beta_sum
     number = np.arange(n)
     a, b = match(counts, free).T
     if not len(a):
@@ -96,9 +99,10 @@ def join_alike(
     number[b] = a
     rival = np.full(n, NOTHING)
     rival[a], rival[b] = b, a
-    surprise = engine.elsewhere(word_rows(counts, beta), rival)[1] * STEP
+    surprise = engine.elsewhere(word_rows(counts, beta, beta_sum), rival)[1] * STEP
     joint_alpha = np.bincount(number, alpha, n).astype(np.float64)
-    joint = of_documents(engine.spectrum(number), joint_alpha) + of_words(join_columns(counts, number, n), beta)
+    joined = join_columns(counts, number, n)
+    joint = of_documents(engine.spectrum(number), joint_alpha) + of_words(joined, beta, beta_sum)
     apart = alone + surprise
     worse = b[joint[a] <= apart[a] + apart[b]]
     number[worse] = worse
@@ -121,15 +125,18 @@ def give_up(
     closed[small[free[small]]] = True
     if not closed.any():
         return number
-    of = word_rows(counts, engine.state.beta)
+    of = word_rows(counts, engine.state.beta, engine.state.beta_sum)
     best = engine.elsewhere(of, np.where(closed, ANY, NOTHING))[0] * STEP
     gone = closed & (best > alone)
     number, columns = number.copy(), counts.tocsc()
     open_ = np.flatnonzero(~closed & (n_k > 0))
     for k in np.flatnonzero(gone):
         part = slice(columns.indptr[k], columns.indptr[k + 1])
-        there = counts[columns.indices[part]][:, open_].toarray() + of.beta
-        logs = np.rint(np.log(there * of.inverse[open_]) / STEP).astype(np.int64)  # ties stay ties on every processor
+        words = columns.indices[part]
+        there = probabilities(
+            counts[words][:, open_].toarray().astype(np.float64), beta_of(of.beta, words), of.inverse[open_]
+        )
+        logs = np.rint(np.log(there) / STEP).astype(np.int64)  # ties stay ties on every processor
         number[k] = number[open_[np.argmax(columns.data[part].astype(np.int64) @ logs)]]
     return number
 
@@ -156,10 +163,11 @@ def of_documents(spectrum: Spectrum, alpha: NDArray[np.float64]) -> NDArray[np.f
     return np.bincount(topic, rise, len(alpha)).astype(np.float64)
 
 
-def of_words(counts: sparse.csr_array, beta: float) -> NDArray[np.float64]:
+def of_words(counts: sparse.csr_array, beta: PerWord, beta_sum: float) -> NDArray[np.float64]:
     """Each topic's part of log p(words | topics, β)."""
-    n_words, n_topics = counts.shape
+    if isinstance(beta, np.ndarray):
+        beta = np.repeat(beta, np.diff(counts.indptr))
     rise = gammaln(counts.data + beta) - gammaln(beta)
     n_k = np.asarray(counts.sum(0), np.float64)
-    fall = gammaln(n_k + n_words * beta) - gammaln(n_words * beta)
-    return np.asarray(np.bincount(counts.indices, rise, n_topics) - fall, np.float64)
+    fall = gammaln(n_k + beta_sum) - gammaln(beta_sum)
+    return np.asarray(np.bincount(counts.indices, rise, counts.shape[1]) - fall, np.float64)

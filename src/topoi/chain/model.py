@@ -17,9 +17,9 @@ from scipy import sparse
 from topoi._disk import store
 from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, instance_of, list_of, mapping_of, optional
 from topoi._disk.store import Classes, ModelError, Stored, StoredMembers, known
-from topoi._machine.arrays import Floats, Ints
+from topoi._machine.arrays import Floats, Ints, PerWord
 from topoi.chain.counts.packed import TOPIC, Rows
-from topoi.chain.factors.base import probabilities, scale_of_counts
+from topoi.chain.factors.base import beta_of, probabilities, scale_of_counts
 from topoi.chain.names import FOR_PEOPLE, fault_of_names
 from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors, TopicPrior, WordPrior, fixed_priors
 from topoi.chain.priors.base import Prior
@@ -113,8 +113,8 @@ class TopicModel:
         return self.priors.topics.alpha
 
     @property
-    def beta(self) -> float:
-        """β; pseudo-counts, if there are some, are among the counts."""
+    def beta(self) -> PerWord:
+        """β, or one for each word; pseudo-counts, if there are some, are among the counts."""
         return self.priors.words.beta
 
     @property
@@ -155,7 +155,7 @@ class TopicModel:
     @property
     def scale(self) -> NDArray[np.float64]:
         """1/(n_k + Vβ) with average counts."""
-        return scale_of_counts(self.topic_counts, self.n_words * self.beta)
+        return scale_of_counts(self.topic_counts, self.priors.words.total(self.n_words))
 
     def word_rows(self, words: Ints, dtype: type[np.floating[Any]]) -> Floats:
         """Average counts (len(words), K) of some words, dense."""
@@ -165,7 +165,7 @@ class TopicModel:
 
     def word_probabilities(self, words: Ints, dtype: type[np.floating[Any]] = np.float64) -> Floats:
         """φ (len(words), K) of some words, dense."""
-        return probabilities(self.word_rows(words, dtype), self.beta, self.scale)
+        return probabilities(self.word_rows(words, dtype), beta_of(self.beta, words), self.scale)
 
     def topic_word(self, dtype: type[np.floating[Any]] = np.float64) -> Floats:
         """φ (K, V): the probability of every word in every topic; rows sum to 1."""

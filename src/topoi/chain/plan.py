@@ -129,10 +129,15 @@ def check_parallel(plan: Plan, name: str) -> None:
 
 def check_priors(plan: Plan, priors: Priors) -> None:
     """Raise unless the samplers of a plan can be used with these priors."""
-    if not priors.topics.per_document:
-        return
     for sampler in plan.samplers:
-        if not SAMPLERS[sampler].alpha_per_document:
+        if priors.words.kinds is not None and not SAMPLERS[sampler].takes_beta_per_word():
+            choices = ", ".join(sorted(other for other, kind in SAMPLERS.items() if kind.takes_beta_per_word()))
+            raise ParameterError(
+                "sampler",
+                f"{sampler!r} uses the same β for all words, but the prior {priors.words.name!r} that topic_word_prior "
+                f"asks for has a β for each; samplers that can use it: {choices or 'none yet'}",
+            )
+        if priors.topics.per_document and not SAMPLERS[sampler].alpha_per_document:
             choices = ", ".join(sorted(other for other, kind in SAMPLERS.items() if kind.alpha_per_document))
             raise ParameterError(
                 "sampler",

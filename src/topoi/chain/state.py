@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi._machine.arrays import Int, Ints, Stream
+from topoi._machine.arrays import Int, Ints, PerWord, Stream
 from topoi._machine.jit import kernel
 from topoi._machine.rng import DIVISION, INIT, integer, new_stream, uniform
 from topoi.chain.alpha import AlphaRows
@@ -65,8 +65,8 @@ class State:
         return self.priors.topics.alpha
 
     @property
-    def beta(self) -> float:
-        """β, without pseudo-counts."""
+    def beta(self) -> PerWord:
+        """β, without pseudo-counts: one number, or one for each word of the corpus."""
         return self.priors.words.beta
 
     @property
@@ -77,7 +77,7 @@ class State:
     @property
     def beta_sum(self) -> float:
         """Σ_w β, over the whole vocabulary."""
-        return self.beta * self.corpus.n_words
+        return self.priors.words.total(self.corpus.n_words)
 
 
 def widen(state: State) -> None:

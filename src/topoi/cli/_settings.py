@@ -61,7 +61,12 @@ class Settings:
         ),
     ] = None
     beta: Annotated[
-        str | None, _option("--beta", help="How evenly topics spread over words: a number (0.01), or `learn`.")
+        str | None,
+        _option(
+            "--beta",
+            help="How evenly topics spread over words: a number (0.01), `learn`, or `learn_words`: another one for the "
+            "words of each frequency.",
+        ),
     ] = None
     seeds: Annotated[
         str | None,

@@ -159,8 +159,9 @@ def _write_state(model: Model, data: Dataset, output: str) -> None:
         # A name in .gz is compressed by the writer; MALLET reads no other state, so that any other is as well.
         plain = output.endswith((".gz", ".xz", ".bz2", ".zst"))
         file: Any = stream if plain else gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0)
+        beta = words.priors.words.total(words.n_words) / words.n_words  # MALLET has one for all words
         alpha = " ".join(f"{value:.6g}" for value in words.alpha.tolist())
-        file.write(f"#doc source pos typeindex type topic\n#alpha : {alpha}\n#beta : {words.beta:.6g}\n".encode())
+        file.write(f"#doc source pos typeindex type topic\n#alpha : {alpha}\n#beta : {beta:.6g}\n".encode())
         for first in range(0, corpus.n_documents, PIECE):
             piece = corpus.take(slice(first, first + PIECE))
             shares = model.estimator.transform(piece)

@@ -41,8 +41,10 @@ class LDA(TopicEstimator):
     doc_topic_prior : float, array of shape (n_topics,), "learn", "hdp" or None, default None
         α: how evenly a document spreads over topics. None is 0.1 (50/K above 500 topics); "learn" fits one α per
         topic while sampling; "hdp" draws them from a hierarchical Dirichlet process. None with n_topics="auto".
-    topic_word_prior : float, "learn" or None, default None
-        β: how evenly a topic spreads over words. None is 0.01, and "learn" with n_topics="auto".
+    topic_word_prior : float, array of shape (n_features,), "learn", "learn_words" or None, default None
+        β: how evenly a topic spreads over words; an array has one for each word, of which all topics have more the
+        larger it is. "learn" fits one β while sampling, "learn_words" one for the words of each frequency
+        (docs/samplers.md). None is 0.01, and "learn" with n_topics="auto".
     seeds : dict of str and lists of words, or None, default None
         Guided topics: names of the first topics, and words that are expected in each; the other topics are free. A word
         may stand for several (``"econom*"``) and be in several lists. Columns without names have numbers for words.

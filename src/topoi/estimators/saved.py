@@ -11,7 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi._disk import store
 from topoi._disk.remote import Location, shown
-from topoi._disk.schema import FLAG, MAPPING, NUMBER, TEXT, WHOLE, Field, array_of, instance_of, list_of, mapping_of
+from topoi._disk.schema import (
+    FLAG,
+    MAPPING,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    Field,
+    array_of,
+    either,
+    instance_of,
+    list_of,
+    mapping_of,
+)
 from topoi._disk.store import Classes, ModelError, Stored, StoredMembers, known
 from topoi._registry import Registry
 from topoi.chain import model
@@ -177,7 +189,7 @@ class Savable:
         "chains_": list_of(instance_of(TopicModel)),
         "doc_topic_": array_of("float32"),
         "doc_topic_prior_": array_of("float64"),
-        "topic_word_prior_": NUMBER,
+        "topic_word_prior_": either(NUMBER, array_of("float64")),
         "log_joint_": array_of("float64"),
         "traces_": list_of(array_of("float64")),
         "validation_traces_": list_of(array_of("float64")),

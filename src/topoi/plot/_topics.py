@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.chain.factors.base import probabilities
+from topoi.chain.factors.base import beta_of, probabilities
 from topoi.chain.names import topic_labels
 from topoi.errors import ParameterError
 from topoi.estimators.pipelines import open_pipeline
@@ -98,7 +98,7 @@ def _probabilities(estimator: Any, tops: list[list[int]]) -> list[NDArray[np.flo
         for own in range(model.n_topics):
             words = np.array(tops[k], np.int64)
             counts = model.counts[words][:, [own]].toarray()[:, 0] / model.n_samples
-            out.append(probabilities(counts, model.beta, scale[own]))
+            out.append(probabilities(counts, beta_of(model.beta, words), scale[own]))
             k += 1
     return out
 

@@ -158,6 +158,10 @@ def fold_in(
     used, words = np.unique(corpus.words, return_inverse=True)
     table = aligned_zeros((len(used), pad(model.n_topics)), real)
     table[:, : model.n_topics] = model.word_rows(used, real)
+    beta = model.beta
+    if isinstance(beta, np.ndarray):  # β of each word goes into its row: kernels add one number to all
+        table[:, : model.n_topics] += beta[used][:, None]
+        beta = 0.0
     scale, prior = padded(model.scale, real), alpha.for_kernels(corpus.n_documents, real, table.shape[1])
     words = words.astype(np.int32)
     words.flags.writeable = False  # as a corpus's own words, for which the kernels are compiled
@@ -171,7 +175,7 @@ def fold_in(
     def work(block: int) -> None:
         infer_documents(
             words, corpus.doc_ptr, order, ptr[block], ptr[block + 1], keys, np.uint64(seed), z, alpha.rows, n_sweeps,
-            theta, prior, table, model.beta, scale,
+            theta, prior, table, beta, scale,
         )  # fmt: skip
 
     pool.map(work, range(len(ptr) - 1))

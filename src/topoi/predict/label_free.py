@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.arrays import Float, Floats, Int, Ints
-from topoi._machine.jit import kernel
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros, pad, padded
 from topoi.chain.alpha import AlphaRows
@@ -29,7 +29,7 @@ from topoi.predict.mean_field import SETTLED, settle_documents
 @kernel
 def settle_without_own(
     words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, prior: AlphaRows, counts: Floats, n_k: Floats,
-    beta: Float, v_beta: Float, n_sweeps: Int, settled: Float, out: Floats,
+    beta: Float | Floats, v_beta: Float, n_sweeps: Int, settled: Float, out: Floats,
 ) -> None:  # fmt: skip
     """Fill out[first:last] with expected topic counts; z has the topics of the tokens of documents first … last − 1.
 
@@ -42,6 +42,7 @@ def settle_without_own(
     table = np.zeros((longest, width), counts.dtype)
     times = np.zeros(longest, counts.dtype)
     rows, ptr = np.arange(longest).astype(np.int32), np.zeros(2, np.int64)
+    word = np.zeros(longest, np.int64)
     scale = np.zeros(width, counts.dtype)
     begin = doc_ptr[first]
     for d in range(first, last):
@@ -52,14 +53,16 @@ def settle_without_own(
             if i == doc_ptr[d] or words[i] != words[i - 1]:
                 m += 1
                 times[m] = 0
+                word[m] = words[i]
                 for k in range(width):
                     table[m, k] = counts[words[i], k]
             times[m] += counts.dtype.type(1)
             table[m, z[i - begin]] -= counts.dtype.type(1)
             scale[z[i - begin]] -= counts.dtype.type(1)
         for j in range(m + 1):
+            own_beta = of_word(beta, word[j])
             for k in range(width):
-                table[j, k] = (table[j, k] + beta) / (scale[k] + v_beta)
+                table[j, k] = (table[j, k] + own_beta) / (scale[k] + v_beta)
         ptr[1] = m + 1
         own = AlphaRows(prior.rows, prior.row_of[d : d + 1], prior.start, prior.topics)
         settle_documents(ptr, rows, times, 0, 1, own, table, n_sweeps, settled, out[d : d + 1])
@@ -73,7 +76,8 @@ def label_free_shares(run: Run, corpus: Corpus, n_sweeps: int, pool: Pool) -> ND
     counts[:, :n_topics] = run.counts.toarray()
     n_k = padded(np.asarray(run.counts.sum(0), np.float64), real)
     n_k[n_topics:] = 1
-    beta, blocks = real(priors.words.beta), corpus.block_ptr
+    beta = priors.words.beta.astype(real) if isinstance(priors.words.beta, np.ndarray) else real(priors.words.beta)
+    blocks = corpus.block_ptr
     shares = np.zeros((corpus.n_documents, n_topics), np.float32)
     alpha = priors.topics.alpha_of(corpus)
     prior, by_document = alpha.for_kernels(corpus.n_documents, real, counts.shape[1]), alpha.by_document()
@@ -81,7 +85,7 @@ def label_free_shares(run: Run, corpus: Corpus, n_sweeps: int, pool: Pool) -> ND
     def work(block: int) -> None:
         first, last = int(blocks[block]), int(blocks[block + 1])
         z = run.topics(np.arange(first, last))
-        given = (n_k, beta, real(n_words * priors.words.beta), n_sweeps, real(SETTLED))
+        given = (n_k, beta, real(priors.words.total(n_words)), n_sweeps, real(SETTLED))
         expected = np.zeros((last - first, n_topics))
         ptr, words = corpus.doc_ptr[first : last + 1], corpus.words
         own = AlphaRows(prior.rows, prior.row_of[first:last], prior.start, prior.topics)

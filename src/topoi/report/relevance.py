@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.chain.factors.base import probabilities
+from topoi.chain.factors.base import beta_of, probabilities
 from topoi.chain.model import TopicModel
 from topoi.report.words import WordTable
 
@@ -26,8 +26,8 @@ def shown_topics(models: list[TopicModel], words: WordTable) -> list[dict[str, A
 
     Of each, `name` is its own, "" if it has none; `words` are the union of the `N_SHOWN` most relevant at every step of
     the slider, so that what is shown is what the whole vocabulary would show; `counts` are their tokens in the topic,
-    summed over the samples, and `overall` their tokens in all topics of the model. `share` is of its
-    model.
+    summed over the samples, and `overall` their tokens in all topics of the model; `betas` their β where words
+    have their own. `share` is of its model.
     """
     out: list[dict[str, Any]] = []
     for number, model in enumerate(models):
@@ -39,7 +39,7 @@ def shown_topics(models: list[TopicModel], words: WordTable) -> list[dict[str, A
         for k in range(model.n_topics):
             part = slice(by_topic.indptr[k], by_topic.indptr[k + 1])
             found, counts = by_topic.indices[part], by_topic.data[part]
-            phi = probabilities(counts / model.n_samples, model.beta, scale[k])
+            phi = probabilities(counts / model.n_samples, beta_of(model.beta, found), scale[k])
             kept = most_relevant(phi, overall[found] / n_all)
             out.append(
                 {
@@ -51,6 +51,7 @@ def shown_topics(models: list[TopicModel], words: WordTable) -> list[dict[str, A
                     "counts": counts[kept].tolist(),
                     "overall": overall[found[kept]].tolist(),
                 }
+                | ({"betas": model.beta[found[kept]].tolist()} if isinstance(model.beta, np.ndarray) else {})
             )
     return out
 

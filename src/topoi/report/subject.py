@@ -151,7 +151,8 @@ class Subject:
                     "n_samples": model.n_samples,
                     "n_words": model.n_words,
                     "tokens": float(model.topic_counts.sum()),
-                    "beta": model.beta,
+                    "beta": None if isinstance(model.beta, np.ndarray) else model.beta,
+                    "beta_sum": model.priors.words.total(model.n_words),
                     "n_bound": model.priors.topics.n_bound,
                 }
                 for number, model in enumerate(self.models)

@@ -11,7 +11,7 @@ import pytest
 
 import topoi
 from support.corpora import random_counts
-from topoi import LDA, Checkpoints, Corpus, MedLDAClassifier
+from topoi import LDA, Checkpoints, Corpus, MedLDAClassifier, ParameterError
 from topoi._disk.store import ModelError
 from topoi._machine.pool import Pool
 from topoi.chain.engines.cluster._job import Layout
@@ -40,6 +40,8 @@ BESIDE = {
 }
 #: What asks for these in supervised models, where covariates may be for scores alone.
 ASKS_TOO = {"prevalence": {"prevalence": "~ party + year"}}
+#: What asks for members that neither a word nor a number does.
+GIVEN = {"fixed_of_words": [0.3, 0.02, 0.7] * 5}
 #: (axis, name) of every prior.
 EVERY = [("topics", name) for name in TOPIC_PRIORS] + [("words", name) for name in WORD_PRIORS]
 #: Those that have seeds beside.
@@ -66,7 +68,7 @@ def which(request, monkeypatch):
     if kind.every:  # so that a short fit has several updates
         monkeypatch.setattr(kind, "every", min(kind.every, 2))
     beside = BESIDE.get(name, lambda n: {}) if axis == "topics" else lambda n: {}
-    asks = {kind.parameter: kind.word or 0.3} | ({"seeds": SEEDS} if seeded else {})
+    asks = {kind.parameter: GIVEN.get(name) or kind.word or 0.3} | ({"seeds": SEEDS} if seeded else {})
     return SimpleNamespace(
         axis=axis, kind=kind, asks=asks, asks_too=ASKS_TOO.get(name, {}), beside=lambda X: beside(len(X))
     )
@@ -219,6 +221,10 @@ def test_from_the_command_line(which):
     from topoi.cli._settings import Settings, new_estimator
 
     option = {"topics": "alpha", "words": "beta"}[which.axis]
+    if isinstance(which.asks[which.kind.parameter], list):
+        with pytest.raises(ParameterError, match="must be a number or"):
+            new_estimator(None, Settings(**{option: str(which.asks[which.kind.parameter])}))
+        return
     made = new_estimator(None, Settings(**{option: str(which.asks[which.kind.parameter])}))
     assert getattr(made, which.kind.parameter) == which.asks[which.kind.parameter]
 

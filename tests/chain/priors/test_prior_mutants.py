@@ -13,13 +13,23 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import sparse, stats
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from support.copies import interpreted_modules
 from support.variants import slow_but
 
 P = "topoi.chain.priors"
-PARTS = ("tables", "sticks", "hdp", "seating", "poisson_weights", "prevalence", "allowed", "seeds")
+PARTS = (
+    "tables",
+    "sticks",
+    "hdp",
+    "seating",
+    "poisson_weights",
+    "prevalence",
+    "allowed",
+    "seeds",
+    "learned_beta_of_words",
+)
 LEVEL = 1e-6
 
 
@@ -212,7 +222,24 @@ def seeds(m):
     assert (state.z[corpus.words == 1] == 1).all()
 
 
-CHECKS = [tables, concentration, order, pieces, hdp, seating, weights, scales, allowed, seeds]
+def beta(m):
+    """β of the words of each frequency, by the fixed point on all entries."""
+    corpus = corpus_of(m, [30, 5, 4, 1, 1], 12)
+    state = m.state.new_state(corpus, m.priors.resolve_priors(None, "learn_words", 4, corpus), 1)
+    n_wk, n_k = m.state.topic_counts(state)
+    prior = state.priors.words
+    b, kind_of = prior.beta[:, None], prior.kind_of
+    assert len(set(kind_of.tolist())) < len(kind_of)
+    for _ in range(20):
+        above = (b * (digamma(n_wk + b) - digamma(b))).sum(1)
+        below = (digamma(n_k + b.sum()) - digamma(b.sum())).sum()
+        found = [(above[kind_of == c].sum() + 1) / ((kind_of == c).sum() * below + 1) for c in kind_of]
+        b = np.array(found)[:, None]
+    new = prior.update(state, *m.spectra.word_spectrum(state, m.pool.Pool(1)))
+    np.testing.assert_allclose(new.beta, b[:, 0], rtol=1e-9)
+
+
+CHECKS = [tables, concentration, order, pieces, hdp, seating, weights, scales, allowed, seeds, beta]
 # name: (check that must fail, module, what it says, what it is to say)
 MUTANTS = {
     "tables: one token too many": (
@@ -258,6 +285,14 @@ MUTANTS = {
         allowed, "allowed", "rows[:, : self.n_own] *= ~known | (allowed[:, :-1] > 0)", ""),
     "allowed: what is not known has every label": (
         allowed, "allowed", "np.where(known, self.base, self.alpha)", "np.where(known, self.base, self.base)"),
+    "beta: kinds of one word": (
+        beta, "learned_beta_of_words", "(n_words * total + RATE)", "(total + RATE)"),
+    "beta: that of the first kind": (
+        beta, "learned_beta_of_words", "rise(size, times, beta[kind])", "rise(size, times, beta[0])"),
+    "beta: summed over kinds": (
+        beta, "learned_beta_of_words", "math.fsum((n_words * beta).tolist())", "math.fsum(beta.tolist())"),
+    "beta: words of all kinds counted together": (
+        beta, "topoi.chain.counts.spectra", "row = np.int64(kind_of[w])", "row = np.int64(0)"),
     "seeds: tokens counted once more": (
         seeds, "seeds", "np.rint(self.strength * corpus.word_counts[columns])",
         "np.rint((1 + self.strength) * corpus.word_counts[columns])"),
@@ -271,7 +306,7 @@ QUICK = ["tables: one token too many", "order: own tables forgotten", "γ: break
 def test_mutant_is_caught(mutant):
     check, part, old, new = MUTANTS[mutant]
     with pytest.raises((AssertionError, IndexError)):
-        check(copied({f"{P}.{part}": [(old, new)]}))
+        check(copied({part if part.startswith("topoi.") else f"{P}.{part}": [(old, new)]}))
 
 
 @pytest.fixture(scope="module")

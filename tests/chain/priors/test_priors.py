@@ -314,12 +314,12 @@ def test_resolve_beta(value, want):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (0.0, "is 0.0; must be a positive number, None or"),
+        (0.0, "is 0.0; must be a positive number, None, one per word"),
         (-1, "is -1"),
         (np.nan, "is nan"),
         ("auto", "is 'auto'"),
         (False, "is False"),
-        ([0.1, 0.2], "a list"),
+        ([0.1, 0.2, 0.3], r"has shape \(3,\); \d+ words need one number, or \d+ numbers"),
         (1e-11, "must be from"),
     ],
 )

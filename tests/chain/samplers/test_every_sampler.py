@@ -17,14 +17,16 @@ from support.checks import (
     check_word_factor,
     options,
 )
-from support.exact import OWN, REPEATED, THREE_TOPICS, chi_square, simulate, visit
+from support.exact import OWN, REPEATED, THREE_TOPICS, WORDS, chi_square, simulate, visit
 from support.own_alpha import all_allowed, priors_by_length, priors_of
 from support.variants import slow_but
 from topoi._machine.pool import Pool
 from topoi.chain.factors import FACTORS
+from topoi.chain.plan import Plan, check_priors
 from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
 from topoi.chain.state import State, new_state, topic_counts
+from topoi.errors import ParameterError
 
 ALL = sorted(SAMPLERS)
 EXACT = [name for name in ALL if SAMPLERS[name].exact]
@@ -32,13 +34,16 @@ INEXACT = [name for name in ALL if not SAMPLERS[name].exact]
 FIXED = [name for name in ALL if SAMPLERS[name].factor_class.fixed]
 
 
-#: Every sampler with one α, and those that can with documents that have their own.
-WITH_ALPHA = [pytest.param(name, False, id=name) for name in ALL]
-WITH_ALPHA += [pytest.param(name, True, id=f"{name} own") for name in ALL if SAMPLERS[name].alpha_per_document]
+#: Every sampler with one α and one β, and those that can with documents or with words that have their own.
+WITH_OWN = [pytest.param(name, "", id=name) for name in ALL]
+WITH_OWN += [pytest.param(name, "alpha", id=f"{name} own") for name in ALL if SAMPLERS[name].alpha_per_document]
+WITH_OWN += [pytest.param(name, "beta", id=f"{name} words") for name in ALL if SAMPLERS[name].takes_beta_per_word()]
 
 
-def seeded_state(corpus, own=False, seed=3, base=None):
-    priors = priors_by_length(0.05, base) if own else fixed_priors(np.linspace(0.05, 0.4, 6), 0.05, base)
+def seeded_state(corpus, own="", seed=3, base=None):
+    beta = 0.05 if own != "beta" else np.array([0.3, 0.02, 0.7, 0.05])[np.arange(corpus.n_words) % 4]
+    alpha = np.linspace(0.05, 0.4, 6)
+    priors = priors_by_length(beta, base) if own == "alpha" else fixed_priors(alpha, beta, base)
     return new_state(corpus, priors, seed)
 
 
@@ -111,7 +116,7 @@ def test_counts_of_tiny(name, plain_samplers):
 
 
 @pytest.mark.parametrize("with_base", [False, True])
-@pytest.mark.parametrize(("name", "own"), WITH_ALPHA)
+@pytest.mark.parametrize(("name", "own"), WITH_OWN)
 def test_counts_kept_are_counts_rebuilt(name, own, with_base, blocks_corpus):
     base = None
     if with_base:
@@ -131,13 +136,17 @@ def test_counts_kept_are_counts_rebuilt(name, own, with_base, blocks_corpus):
 
 # Each of the next two tests runs for every exact sampler and corpus: at 1e-4 each, the family's level is below 0.4 %.
 @pytest.mark.parametrize(
-    "tiny", slow_but([REPEATED, OWN], [REPEATED, THREE_TOPICS, OWN]), ids=["repeated", "three_topics", "own"]
+    "tiny",
+    slow_but([REPEATED, OWN, WORDS], [REPEATED, THREE_TOPICS, OWN, WORDS]),
+    ids=["repeated", "three_topics", "own", "words"],
 )
 @pytest.mark.parametrize("name", EXACT)
 def test_compiled_sweep_keeps_the_posterior(name, tiny):
     """One compiled sweep from exact draws of the posterior gives draws of the posterior, φ drawn anew each time."""
     if tiny is OWN and not SAMPLERS[name].alpha_per_document:
         pytest.skip("documents have the same α")
+    if tiny is WORDS and not SAMPLERS[name].takes_beta_per_word():
+        pytest.skip("words have the same β")
     posterior = tiny.posterior()
     start = np.random.default_rng(11).choice(len(posterior), 6000, p=posterior)
     assert chi_square(start, posterior) > 1e-4
@@ -170,7 +179,7 @@ def test_bias_is_as_declared(name):
     assert abs(found - SAMPLERS[name].bias) < 2 * noise, (found, noise)
 
 
-@pytest.mark.parametrize(("name", "own"), WITH_ALPHA)
+@pytest.mark.parametrize(("name", "own"), WITH_OWN)
 def test_same_bytes_for_any_number_of_threads(name, own, blocks_corpus):
     results = []
     for n_jobs in (1, 2, 4):
@@ -183,7 +192,7 @@ def test_same_bytes_for_any_number_of_threads(name, own, blocks_corpus):
     assert len(set(results)) == 1
 
 
-@pytest.mark.parametrize(("name", "own"), WITH_ALPHA)
+@pytest.mark.parametrize(("name", "own"), WITH_OWN)
 def test_resumed_is_uninterrupted(name, own, blocks_corpus):
     """A sampler made anew from the topics goes on as the one that had been running."""
     through = seeded_state(blocks_corpus, own)
@@ -198,7 +207,7 @@ def test_resumed_is_uninterrupted(name, own, blocks_corpus):
     assert through.z.tobytes() == resumed.z.tobytes()
 
 
-@pytest.mark.parametrize(("name", "own"), WITH_ALPHA)
+@pytest.mark.parametrize(("name", "own"), WITH_OWN)
 def test_compiled_is_interpreted(name, own, small_corpus, plain_samplers):
     for option in [{}, *(options(SAMPLERS[name]) if own else [])]:
         results = []
@@ -223,3 +232,27 @@ def test_rows_that_are_all_the_same(name, blocks_corpus):
             sampler.sweep()
         found.append(state.z.tolist())
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if SAMPLERS[name].takes_beta_per_word()])
+def test_a_beta_for_each_word_that_is_the_same(name, blocks_corpus):
+    """Is no other β than one for all: the same draws, whatever the form of the factor."""
+    alpha = np.linspace(0.05, 0.4, 6)
+    for option in [{}, *options(SAMPLERS[name])]:
+        found = []
+        for beta in (0.05, np.full(blocks_corpus.n_words, 0.05)):
+            state = new_state(blocks_corpus, fixed_priors(alpha, beta), 3)
+            sampler = SAMPLERS[name](state, **option)
+            for _ in range(2):
+                sampler.sweep()
+            found.append(state.z.tolist())
+        assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if not SAMPLERS[name].takes_beta_per_word()])
+def test_samplers_that_know_one_beta_are_refused(name):
+    choices = ", ".join(other for other in ALL if SAMPLERS[other].takes_beta_per_word())
+    message = f"{name!r} uses the same β for all words, but the prior 'fixed_of_words' .* has a β for each; .*{choices}"
+    with pytest.raises(ParameterError, match=message) as caught:
+        check_priors(Plan(name, name), fixed_priors(np.full(3, 0.1), np.full(4, 0.1)))
+    assert caught.value.parameter == "sampler"

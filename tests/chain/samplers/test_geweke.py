@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support.geweke import draw_topics, draw_words, functions, state_of, z_scores
+from support.geweke import BETA, OWN_BETA, draw_topics, draw_words, functions, state_of, z_scores
 from support.variants import slow_but
 from topoi.chain.samplers import SAMPLERS
 
@@ -29,22 +29,22 @@ def prior_draws_of_own_alpha():
     return draws_of_the_model(25, own=True)
 
 
-def draws_of_the_model(seed, own=False):
+def draws_of_the_model(seed, own=False, beta=BETA):
     rng = np.random.default_rng(seed)
     out = []
     for _ in range(N_PRIOR):
         z = draw_topics(rng, own)
-        out.append(functions(state_of(draw_words(rng, z), z, 0, 0, own=own)))
+        out.append(functions(state_of(draw_words(rng, z, beta=beta), z, 0, 0, own=own, beta=beta)))
     return np.array(out)
 
 
-def successive(name, n, seed, spoil=lambda z: z, base=None, own=False):
+def successive(name, n, seed, spoil=lambda z: z, base=None, own=False, beta=BETA):
     """Alternate: one sweep of the sampler, then new words for its topics."""
     rng = np.random.default_rng(seed)
     z = draw_topics(rng, own)
     out = []
     for sweep in range(n):
-        state = state_of(draw_words(rng, z, base), z, seed, sweep, base, own)
+        state = state_of(draw_words(rng, z, base, beta), z, seed, sweep, base, own, beta)
         SAMPLERS[name](state).sweep()
         out.append(functions(state))
         z = spoil(state.z.astype(int))
@@ -86,6 +86,21 @@ OWN_ALPHA = [name for name in sorted(SAMPLERS) if SAMPLERS[name].exact and SAMPL
 def test_geweke_where_documents_have_their_own_alpha(name, prior_draws_of_own_alpha):
     scores = z_scores(prior_draws_of_own_alpha, successive(name, N_CHAIN, seed=26, own=True))
     scores = scores[~np.isnan(scores)]
+    assert len(scores) >= 20
+    assert np.abs(scores).max() < 4, np.round(scores, 1)
+
+
+@pytest.fixture(scope="module")
+def prior_draws_of_own_beta():
+    return draws_of_the_model(27, beta=OWN_BETA)
+
+
+PER_WORD = [name for name in sorted(SAMPLERS) if SAMPLERS[name].exact and SAMPLERS[name].takes_beta_per_word()]
+
+
+@pytest.mark.parametrize("name", slow_but(["partial"], PER_WORD))
+def test_geweke_where_words_have_their_own_beta(name, prior_draws_of_own_beta):
+    scores = z_scores(prior_draws_of_own_beta, successive(name, N_CHAIN, seed=28, beta=OWN_BETA))
     assert len(scores) >= 20
     assert np.abs(scores).max() < 4, np.round(scores, 1)
 

@@ -24,7 +24,8 @@ MUTANTS = {
     "alias: φ without β": ("alias", "topoi.chain.factors._table", "phi: float = (table[w, k] + offset) * scale[k]",
         "phi: float = table[w, k] * scale[k]"),
     "β summed over topics, not words": (
-        "sparse", "topoi.chain.state", "return self.beta * self.corpus.n_words", "return self.beta * self.n_topics"),
+        "sparse", "topoi.chain.state", "return self.priors.words.total(self.corpus.n_words)",
+        "return self.priors.words.total(self.n_topics)"),
     "sparse: coefficient without α": (
         "sparse", f"{S}.sparse", "coefficient[new] = (alpha[new] + n_d[new]) * scale[new]",
         "coefficient[new] = n_d[new] * scale[new]"),
@@ -170,6 +171,16 @@ MUTANTS = {
     "warp: nobody answers between two rounds": ("warp", f"{S}.warp", "number > 0", "number > 1"),
     "warp: proposals of the sweep before": ("warp", f"{S}.warp", "self.documents(2 * number + 1, self.ask)",
         "[self.n_k]"),
+    "light: β of another word": ("light", f"{S}.light", "beta = of_word(betas, w)", "beta = of_word(betas, 0)"),
+    "split: β of another word": ("split", f"{S}._split", "beta = of_word(betas, w)", "beta = of_word(betas, 0)"),
+    "partial: β of the first word for all": (
+        "partial", "topoi.chain.factors.dirichlet", "beta != before", "before < 0.0"),
+    "delayed: β of words forgotten": (
+        "delayed", "topoi.chain.factors.delayed", "np.asarray(self.state.beta)[:, None]", "0.0"),
+    "urn: β of another word": ("polya_urn", "topoi.chain.factors.urn", "of_word(betas, w)", "of_word(betas, 0)"),
+    "expected: β of another word": ("expected", "topoi.chain.counts.expectations",
+        "mass = weigh_topics(n_d, w, weight, alpha, table, of_word(offsets, w), scale)",
+        "mass = weigh_topics(n_d, w, weight, alpha, table, of_word(offsets, 0), scale)"),
     "document list not cleared": ("sparse", f"{S}._document", "n_d[active[j]] = 0", ""),
 }  # fmt: skip
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi._machine.arrays import Float, Floats, Int, Ints
-from topoi._machine.jit import kernel
+from topoi._machine.arrays import Floats, Int, Ints, PerWord
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.pool import Pool
 from topoi.chain.state import State
 
@@ -24,15 +24,15 @@ class WordRows(NamedTuple):
     start: Ints
     topic: Ints
     times: Ints
-    beta: Float
+    beta: PerWord
     inverse: Floats
 
 
-def word_rows(counts: sparse.csr_array, beta: float) -> WordRows:
-    """Of counts (V, K)."""
+def word_rows(counts: sparse.csr_array, beta: PerWord, beta_sum: float) -> WordRows:
+    """Of counts (V, K); `beta_sum` is Σ_w β_w."""
     n_k = np.asarray(counts.sum(0), np.float64)
     start, topic = counts.indptr.astype(np.int64), counts.indices.astype(np.int64)
-    return WordRows(start, topic, counts.data.astype(np.int64), float(beta), 1 / (n_k + counts.shape[0] * beta))
+    return WordRows(start, topic, counts.data.astype(np.int64), beta, 1 / (n_k + beta_sum))
 
 
 #: What a topic may lose its tokens to, if not to one topic: to nothing, or to any topic that loses none.
@@ -49,10 +49,10 @@ def add_elsewhere(
     word does not have are looked at only where it has no other: the best may be a little better. The surprise is
     −log q, where q is the probability that the token, taken out, returns to k rather than to the rival.
     """
-    least = 0.0
+    least, best_free, any_beta = 0.0, -1, of_word(of.beta, 0)  # the best topic is that for every β
     for k in range(alpha.shape[0]):
-        if rival[k] == NOTHING:
-            least = max(least, alpha[k] * of.beta * of.inverse[k])
+        if rival[k] == NOTHING and alpha[k] * any_beta * of.inverse[k] > least:
+            least, best_free = alpha[k] * any_beta * of.inverse[k], k
     n_d = np.zeros(alpha.shape[0])
     for d in range(first, last):
         for i in range(doc_ptr[d], doc_ptr[d + 1]):
@@ -61,22 +61,23 @@ def add_elsewhere(
             own, other = z[i], rival[z[i]]
             if other == NOTHING:
                 continue
-            best, times = 0.0, 0
+            best, times, beta = 0.0, 0, of_word(of.beta, words[i])
             for p in range(of.start[words[i]], of.start[words[i] + 1]):
                 k = of.topic[p]
                 if k == own:
                     times = of.times[p]
                 elif k == other or (other == ANY and rival[k] == NOTHING):
-                    best = max(best, (n_d[k] + alpha[k]) * (of.times[p] + of.beta) * of.inverse[k])
+                    best = max(best, (n_d[k] + alpha[k]) * (of.times[p] + beta) * of.inverse[k])
             if best == 0.0 and other != ANY:
-                best = (n_d[other] + alpha[other]) * of.beta * of.inverse[other]
+                best = (n_d[other] + alpha[other]) * beta * of.inverse[other]
             elif best == 0.0:
-                best = least
+                if best_free >= 0:
+                    best = alpha[best_free] * beta * of.inverse[best_free]
                 for j in range(doc_ptr[d], doc_ptr[d + 1]):
                     k = z[j]
                     if rival[k] == NOTHING:
-                        best = max(best, (n_d[k] + alpha[k]) * of.beta * of.inverse[k])
-            back = (n_d[own] - 1 + alpha[own]) * (times - 1 + of.beta) / (1 / of.inverse[own] - 1)
+                        best = max(best, (n_d[k] + alpha[k]) * beta * of.inverse[k])
+            back = (n_d[own] - 1 + alpha[own]) * (times - 1 + beta) / (1 / of.inverse[own] - 1)
             found[0, own] += round(math.log(best) / STEP)
             found[1, own] += round(math.log1p(best / back) / STEP)
         for i in range(doc_ptr[d], doc_ptr[d + 1]):

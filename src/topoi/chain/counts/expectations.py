@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._machine.arrays import Float, Floats, Int, Ints
-from topoi._machine.jit import kernel
+from topoi._machine.arrays import Float, Floats, Int, Ints, PerWord
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.lanes import blend, weigh_topics
 from topoi.chain.alpha import AlphaRows
 
@@ -56,7 +56,7 @@ def whole_power(x: Float, n: Int) -> Float:
 
 @kernel
 def expect_document(
-    words: Ints, lo: Int, hi: Int, table: Floats, offset: float, scale: Floats, alpha: Floats, steps: Floats,
+    words: Ints, lo: Int, hi: Int, table: Floats, offsets: PerWord, scale: Floats, alpha: Floats, steps: Floats,
     n_d: Floats, weight: Floats,
 ) -> None:  # fmt: skip
     """Fill n_d with the expected topic counts of the document with tokens lo … hi − 1, whose words ascend."""
@@ -76,7 +76,7 @@ def expect_document(
             while i + times < hi and words[i + times] == w:
                 times += 1
             i += times
-            mass = weigh_topics(n_d, w, weight, alpha, table, offset, scale)
+            mass = weigh_topics(n_d, w, weight, alpha, table, of_word(offsets, w), scale)
             keep = whole_power(steps[min(v, steps.shape[0] - 1)], times)
             v += 1
             if mass > real(0):
@@ -85,7 +85,7 @@ def expect_document(
 
 @kernel
 def expect_documents(
-    words: Ints, doc_ptr: Ints, first: int, step: int, begin: int, end: int, table: Floats, offset: float,
+    words: Ints, doc_ptr: Ints, first: int, step: int, begin: int, end: int, table: Floats, offsets: PerWord,
     scale: Floats, prior: AlphaRows, steps: Floats, counts: Floats,
 ) -> None:  # fmt: skip
     """Fill counts[begin:end], where row r has n_d + α_d of document d = first + r · step."""
@@ -93,7 +93,7 @@ def expect_documents(
     for row in range(begin, end):
         d = first + row * step
         alpha, n_d = prior.rows[prior.row_of[d]], counts[row]
-        expect_document(words, doc_ptr[d], doc_ptr[d + 1], table, offset, scale, alpha, steps, n_d, weight)
+        expect_document(words, doc_ptr[d], doc_ptr[d + 1], table, offsets, scale, alpha, steps, n_d, weight)
         for k in range(alpha.shape[0]):
             n_d[k] += alpha[k]
 
@@ -119,7 +119,7 @@ def list_words(words: Ints, doc_ptr: Ints, first: Int, step: Int, word: Ints, ro
 
 @kernel
 def expect_words(
-    seen: Seen, order: Ints, word_ptr: Ints, edges: Ints, table: Floats, offset: float, scale: Floats, base: Floats,
+    seen: Seen, order: Ints, word_ptr: Ints, edges: Ints, table: Floats, offsets: PerWord, scale: Floats, base: Floats,
     keep: float, gain: float, growth: float, totals: Floats,
 ) -> None:  # fmt: skip
     """Blend what the documents `seen` make of words into the table, and add it to the total of the words' block.
@@ -134,6 +134,7 @@ def expect_words(
         for w in range(edges[block], edges[block + 1]):
             if word_ptr[w] < word_ptr[w + 1] or keep != 1.0:
                 sums[:] = 0
+                offset = of_word(offsets, w)
                 for j in range(word_ptr[w], word_ptr[w + 1]):
                     pair = order[j]
                     mass = weigh_topics(seen.counts[seen.row[pair]], w, weight, nothing, table, offset, scale)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from topoi._machine.arrays import Floats, Int
+from topoi._machine.arrays import Floats, Int, PerWord
 from topoi._machine.jit import inlined
 
 
@@ -17,7 +17,7 @@ class LiveCounts(NamedTuple):
     n_wk: Floats
     n_k: Floats
     scale: Floats
-    beta: float
+    betas: PerWord
     beta_sum: float
 
 

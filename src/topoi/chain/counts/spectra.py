@@ -25,6 +25,8 @@ SMALL = 32
 # Parts that histograms are counted in: few, since each has a histogram of its own; fixed, though the sums are
 # of whole numbers and would be the same in any case.
 PARTS = 16
+# Rows of the histograms of all parts together; fewer parts where there would be more.
+ROWS = 2**20
 
 
 class Spectrum(NamedTuple):
@@ -70,21 +72,25 @@ def note_documents(doc_ptr: Ints, first: Int, last: Int, z: Ints, n_topics: Int,
 
 @kernel
 def note_words(
-    order: Ints, word_ptr: Ints, first: Int, last: Int, z: Ints, base: Floats, small: Ints, large: Ints, n_k: Ints
-) -> Int:
-    """Enter n_wk of words first … last − 1, base included, as row 0; adds them to `n_k`; returns as above.
+    order: Ints, word_ptr: Ints, first: Int, last: Int, z: Ints, base: Floats, kind_of: Ints | None, small: Ints,
+    large: Ints, n_k: Ints,
+) -> Int:  # fmt: skip
+    """Enter n_wk of words first … last − 1, base included, in the row of their kind, or in row 0 if there are none.
 
-    Equivalent to ``note(0, n_wk[w, k], …)`` for all n_wk > 0. Base counts are whole numbers, stored as
-    floats.
+    Adds them to `n_k`; returns as above. Equivalent to ``note(kind_of[w], n_wk[w, k], …)`` for all n_wk > 0. Base
+    counts are whole numbers, stored as floats.
     """
     n_w = np.zeros(n_k.shape[0], np.int64)
     n_large: Int = 0
+    row = np.int64(0)
     for w in range(first, last):
+        if kind_of is not None:
+            row = np.int64(kind_of[w])
         if base.shape[0] > 0:
             count_word(order, word_ptr, w, z, base, n_w)
             for k in range(n_k.shape[0]):
                 if n_w[k] > 0:
-                    n_large = note(0, n_w[k], small, large, n_large)
+                    n_large = note(row, n_w[k], small, large, n_large)
                     n_k[k] += n_w[k]
                     n_w[k] = 0
             continue
@@ -93,7 +99,7 @@ def note_words(
         for j in range(word_ptr[w], word_ptr[w + 1]):
             k = z[order[j]]
             if n_w[k] > 0:
-                n_large = note(0, n_w[k], small, large, n_large)
+                n_large = note(row, n_w[k], small, large, n_large)
                 n_k[k] += n_w[k]
                 n_w[k] = 0
     return n_large
@@ -107,7 +113,8 @@ def _spectrum(
     pool: Pool,
 ) -> Spectrum:
     """The histogram of all counts that `enter` enters, part by part; `room` bounds the sum of a part."""
-    cuts = ptr[np.linspace(0, len(ptr) - 1, min(PARTS, len(ptr) - 1) + 1).astype(np.int64)]
+    parts_at_most = min(PARTS, max(ROWS // max(n_rows, 1), 1))
+    cuts = ptr[np.linspace(0, len(ptr) - 1, min(parts_at_most, len(ptr) - 1) + 1).astype(np.int64)]
 
     def work(part: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         first, last = int(cuts[part]), int(cuts[part + 1])
@@ -148,9 +155,13 @@ def joined_spectrum(state: State, number: NDArray[np.int64], pool: Pool) -> Spec
 
 
 def word_spectrum(state: State, pool: Pool) -> tuple[Spectrum, NDArray[np.int64]]:
-    """How often each count n_wk > 0 occurs in all topics together (row 0), and n_k; both with the base."""
+    """How often each count n_wk > 0 occurs in all topics together, and n_k; both with the base.
+
+    Words of different kinds (`WordPrior.kinds`) are in different rows; else all are in row 0.
+    """
     order, word_ptr = state.corpus.by_word
-    base = state.base_table
+    base, kinds = state.base_table, state.priors.words.kinds
+    n_rows = 1 if kinds is None else int(kinds.max(initial=0)) + 1
     parts = []  # of n_k; whole numbers, so the order in which threads append them does not matter
 
     def room(first: int, last: int) -> int:
@@ -158,11 +169,11 @@ def word_spectrum(state: State, pool: Pool) -> tuple[Spectrum, NDArray[np.int64]
 
     def enter(first: int, last: int, small: NDArray[np.int32], large: NDArray[np.int64]) -> int:
         n_k = np.zeros(state.n_topics, np.int64)
-        n_large = note_words(order, word_ptr, first, last, state.z, base, small, large, n_k)
+        n_large = note_words(order, word_ptr, first, last, state.z, base, kinds, small, large, n_k)
         parts.append(n_k)
         return int(n_large)
 
-    spectrum = _spectrum(1, state.corpus.word_block_ptr, room, enter, pool)
+    spectrum = _spectrum(n_rows, state.corpus.word_block_ptr, room, enter, pool)
     return spectrum, np.sum(parts, axis=0, dtype=np.int64)
 
 

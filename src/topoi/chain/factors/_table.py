@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._machine.arrays import Floats, Int, Numbers
-from topoi._machine.jit import inlined, kernel
+from topoi._machine.arrays import Floats, Int, Numbers, PerWord
+from topoi._machine.jit import inlined, kernel, of_word
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros, pad, padded
 from topoi.chain.counts.dense import count_blocks, word_blocks
@@ -25,10 +25,10 @@ def phi_at(table: Floats, offset: float, scale: Floats, w: Int, k: Int) -> float
 
 
 @kernel
-def prior_masses(table: Floats, first: Int, last: Int, offset: float, weight: Floats, mass: Floats) -> None:
+def prior_masses(table: Floats, first: Int, last: Int, offsets: PerWord, weight: Floats, mass: Floats) -> None:
     """Mass of the prior part of each word. Equivalent to ``mass[w] = ((table[w] + offset) * weight).sum()``."""
     for w in range(first, last):
-        total = 0.0
+        total, offset = 0.0, of_word(offsets, w)
         for k in range(weight.shape[0]):
             total += (table[w, k] + offset) * weight[k]
         mass[w] = total
@@ -49,8 +49,8 @@ class TableFactor(FixedFactor):
         self.mass = np.zeros(0)
 
     @property
-    def offset(self) -> float:
-        """What is added to every item of the table."""
+    def offset(self) -> PerWord:
+        """What is added to every item of the table, or of each row; `sweep_dense` takes one number for all."""
         return 0.0
 
     @property

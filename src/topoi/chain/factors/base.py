@@ -29,7 +29,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._machine.arrays import Floats, Numbers
+from topoi._machine.arrays import Floats, Numbers, PerWord
 from topoi._machine.pool import Pool
 from topoi.chain.counts.expectations import Seen
 from topoi.chain.state import State
@@ -48,6 +48,8 @@ class WordFactor:
     #: For inexact factors: measured total variation between the posterior of the five-token corpus REPEATED in
     #: tests/support/exact.py and what draws from the conditional given this factor end in (verify/bias.py).
     bias: ClassVar[float] = 0.0
+    #: Takes a β for each word (`State.beta` is then an array); samplers say so of themselves as well.
+    beta_per_word: ClassVar[bool] = False
     scale: Floats
 
     def __init__(self, state: State, pool: Pool) -> None:
@@ -131,11 +133,22 @@ class FixedFactor(WordFactor):
         raise NotImplementedError
 
 
-def probabilities(x: NDArray[Any], offset: float, scale: Any) -> NDArray[Any]:
-    """φ = (x + offset) · scale, in the float type of x. In kernels `draw_topic` has the same."""
+def probabilities(x: NDArray[Any], offset: PerWord, scale: Any) -> NDArray[Any]:
+    """φ = (x + offset) · scale, in the float type of x; of many offsets each is that of a row of x, or of an entry.
+
+    In kernels `draw_topic` has the same.
+    """
     real = x.dtype.type
-    phi: NDArray[Any] = (x + real(offset)) * np.asarray(scale, real)
+    offsets = np.asarray(offset, real)
+    if offsets.ndim:
+        offsets = offsets.reshape(-1, *[1] * (x.ndim - 1))
+    phi: NDArray[Any] = (x + offsets) * np.asarray(scale, real)
     return phi
+
+
+def beta_of(beta: PerWord, words: NDArray[Any]) -> PerWord:
+    """β of some words: an entry for each, or the one that all words share."""
+    return beta[words] if isinstance(beta, np.ndarray) else beta
 
 
 def scale_of_counts(n_k: NDArray[np.float64], beta_sum: float) -> NDArray[np.float64]:

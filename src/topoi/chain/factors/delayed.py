@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._machine.arrays import Numbers
+from topoi._machine.arrays import Numbers, PerWord
 from topoi._machine.pool import Pool
 from topoi.chain.counts.split import SplitRows
 from topoi.chain.factors._table import TableFactor
@@ -32,6 +32,7 @@ class DelayedFactor(TableFactor):
 
     name = "delayed"
     exact = False
+    beta_per_word = True
     bias = 0.138
     reference = "Newman, Asuncion, Smyth & Welling (2009), Distributed algorithms for topic models, JMLR 10"
 
@@ -47,9 +48,16 @@ class DelayedFactor(TableFactor):
         self.rows: SplitRows | None = None
 
     @property
-    def offset(self) -> float:
-        """β, which is added to every count."""
+    def offset(self) -> PerWord:
+        """β, which is added to every count; of a table that has a β for each word in its rows, nothing."""
+        if self._with_beta:
+            return 0.0
         return self.state.beta
+
+    @property
+    def _with_beta(self) -> bool:
+        """Whether `draw` adds β to the counts: that of each word to its row, once, and not in the kernels."""
+        return self.stored and self.share is None and isinstance(self.state.beta, np.ndarray)
 
     def begin(self) -> None:
         """Freeze the counts."""
@@ -65,7 +73,10 @@ class DelayedFactor(TableFactor):
 
     def draw(self) -> Sequence[Numbers]:
         """Put the counts into the table; returns n_k. The order of sums of whole numbers does not matter."""
-        return [np.sum(super().draw(), axis=0)]
+        n_k = np.sum(super().draw(), axis=0)
+        if self._with_beta:
+            self.table[:, : self.state.n_topics] += np.asarray(self.state.beta)[:, None]
+        return [n_k]
 
     def set_scale(self, sums: Sequence[Numbers]) -> None:
         """1/(n_k + Vβ)."""

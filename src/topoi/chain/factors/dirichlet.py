@@ -16,8 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._machine.arrays import Floats, Int, Numbers, Stream
-from topoi._machine.jit import inlined, kernel
+from topoi._machine.arrays import Floats, Int, Numbers, PerWord, Stream
+from topoi._machine.jit import inlined, kernel, of_word
 from topoi._machine.rng import WORD_FACTOR, gamma, log_gamma, new_stream, uniform
 from topoi.chain.counts.dense import word_blocks
 from topoi.chain.factors._table import TableFactor
@@ -58,17 +58,23 @@ def envelope_below_one(shape: float) -> float:
 
 
 @kernel
-def gamma_rows(table: Floats, first: Int, last: Int, beta: float, n_topics: Int, total: Floats, stream: Stream) -> None:
+def gamma_rows(
+    table: Floats, first: Int, last: Int, betas: PerWord, n_topics: Int, total: Floats, stream: Stream
+) -> None:
     """Replace counts in rows first … last − 1 by draws γ_wk ~ Gamma(n_wk + β); add their sums to `total`.
 
     Nearly all counts are 0, and with a small β most of their draws are negligible, which one uniform number tells. So a
     row is gone through twice: the first time notes, without a branch, which draws are not, and the second makes those.
     """
-    small = beta < 0.5
-    negligible = NEGLIGIBLE**beta
-    least = negligible * envelope_below_one(beta) if small else 0.0
+    before, small, negligible, least = -1.0, False, 0.0, 0.0
     place, begun = np.zeros(n_topics + 1, np.int64), np.zeros(n_topics + 1)
     for w in range(first, last):
+        beta = of_word(betas, w)
+        if beta != before:  # a power costs as much as a short row
+            before = beta
+            small = beta < 0.5
+            negligible = NEGLIGIBLE**beta
+            least = negligible * envelope_below_one(beta) if small else 0.0
         n = 0
         for k in range(n_topics):
             if table[w, k] == 0.0 and small:
@@ -85,7 +91,7 @@ def gamma_rows(table: Floats, first: Int, last: Int, beta: float, n_topics: Int,
 
 
 @kernel
-def dirichlet_column(table: Floats, k: Int, beta: float, stream: Stream) -> None:
+def dirichlet_column(table: Floats, k: Int, betas: PerWord, stream: Stream) -> None:
     """Fill column k with a draw of Dirichlet(β), by logarithms: each of its gamma draws may be too small for a float.
 
     Equivalent to ``x = log_gamma draws; table[:, k] = exp(x - x.max())``, which need not sum to 1.
@@ -94,6 +100,7 @@ def dirichlet_column(table: Floats, k: Int, beta: float, stream: Stream) -> None
     x = np.zeros(n_words)
     best = -np.inf
     for w in range(n_words):
+        beta = of_word(betas, w)
         x[w] = log_gamma(stream, beta)
         best = max(best, x[w])
     for w in range(n_words):
@@ -105,6 +112,7 @@ class DirichletFactor(TableFactor):
 
     name = "dirichlet"
     exact = True
+    beta_per_word = True
     reference = "Magnusson, Jonsson, Villani & Broman (2018), Sparse partially collapsed MCMC, JCGS 27"
 
     def draw(self) -> Sequence[Numbers]:

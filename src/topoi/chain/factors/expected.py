@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topoi._machine.arrays import Numbers
+from topoi._machine.arrays import Numbers, PerWord
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros
 from topoi.chain.alpha import AlphaRows
@@ -85,6 +85,7 @@ class ExpectedFactor(TableFactor):
 
     name = "expected"
     exact = False
+    beta_per_word = True
     bias = 0.139
     reference = (
         "Foulds, Boyles, DuBois, Smyth & Welling (2013), Stochastic collapsed variational Bayesian inference for "
@@ -99,7 +100,7 @@ class ExpectedFactor(TableFactor):
         self.prior: AlphaRows | None = None  # made when documents are asked: a factor of words alone has none
 
     @property
-    def offset(self) -> float:
+    def offset(self) -> PerWord:
         """β, which is added to every count."""
         return self.state.beta
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._machine.arrays import Floats, Numbers
+from topoi._machine.arrays import Floats, Numbers, PerWord
 from topoi._machine.pool import Pool
 from topoi._machine.simd import aligned_zeros, pad
 from topoi.chain.counts.dense import count_table
@@ -29,6 +29,7 @@ class LiveFactor(WordFactor):
     name = "live"
     exact = True
     fixed = False
+    beta_per_word = True
     reference = "Griffiths & Steyvers (2004), Finding scientific topics, PNAS 101"
     table: Floats
     n_k: NDArray[np.float64]
@@ -45,7 +46,7 @@ class LiveFactor(WordFactor):
         self.refresh()
 
     @property
-    def offset(self) -> float:
+    def offset(self) -> PerWord:
         """β, which is added to every count."""
         return self.state.beta
 

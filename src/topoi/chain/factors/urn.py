@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._machine.arrays import Floats, Int, Ints, Numbers, Stream
-from topoi._machine.jit import kernel
+from topoi._machine.arrays import Floats, Int, Ints, Numbers, PerWord, Stream
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.rng import WORD_FACTOR, geometric_skip, new_stream, poisson, zero_truncated_poisson
 from topoi.chain.counts.dense import word_blocks
 from topoi.chain.counts.packed import ONE, TOPIC, sort_down
@@ -45,7 +45,7 @@ def draw_row(n: Ints, touched: Ints, m: Int, beta: float, row: Ints, stream: Str
 
 @kernel
 def draw_words(
-    order: Ints, word_ptr: Ints, first: Int, last: Int, z: Ints, base: Floats, beta: float, size: Ints, total: Ints,
+    order: Ints, word_ptr: Ints, first: Int, last: Int, z: Ints, base: Floats, betas: PerWord, size: Ints, total: Ints,
     stream: Stream,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:  # fmt: skip
     """Draw the rows of words first … last − 1; returns (topics, counts) one row after the other.
@@ -75,7 +75,7 @@ def draw_words(
                 m += 1
             n[k] += 1
         sort_down(touched, 0, m)  # the draws follow from the counts, not from the order of the tokens
-        size[w] = draw_row(n, touched, m, beta, row, stream)
+        size[w] = draw_row(n, touched, m, of_word(betas, w), row, stream)
         for j in range(m):
             n[touched[j]] = 0
         if end + size[w] > room:
@@ -116,6 +116,7 @@ class UrnFactor(FixedFactor):
 
     name = "urn"
     exact = False
+    beta_per_word = True
     bias = 0.203
     reference = "Terenin, Magnusson, Jonsson & Draper (2019), Pólya urn latent Dirichlet allocation, IEEE TPAMI 41"
     topics: NDArray[np.int32]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from topoi._machine.arrays import PerWord
 from topoi._registry import Registry
 from topoi.chain.alpha import AlphaRows, DocumentAlpha
 from topoi.chain.priors.base import Prior, Priors, TopicPrior, WordPrior
 from topoi.chain.priors.fixed_alpha import FixedAlpha
 from topoi.chain.priors.fixed_beta import FixedBeta
+from topoi.chain.priors.fixed_beta_of_words import FixedBetaOfWords
 from topoi.chain.priors.positive import refused
 from topoi.chain.priors.seeds import Seeds
 from topoi.corpus import Corpus
@@ -39,6 +42,8 @@ WORD_PRIORS: Registry[type[WordPrior]] = Registry(
     {
         "fixed": "fixed_beta:FixedBeta",
         "learned": "learned_beta:LearnedBeta",
+        "fixed_of_words": "fixed_beta_of_words:FixedBetaOfWords",
+        "learned_of_words": "learned_beta_of_words:LearnedBetaOfWords",
     },
 )
 
@@ -74,10 +79,11 @@ def words_of(members: Mapping[str, type[Prior]]) -> list[str]:
     return [kind.word for kind in members.values() if kind.word]
 
 
-def fixed_priors(alpha: ArrayLike, beta: float, pseudo_counts: ArrayLike | None = None) -> Priors:
-    """Priors that stay as they are: α of every topic, β, and pseudo-counts (V, K) of words."""
+def fixed_priors(alpha: ArrayLike, beta: PerWord, pseudo_counts: ArrayLike | None = None) -> Priors:
+    """Priors that stay as they are: α of every topic, β (or one for each word), and pseudo-counts (V, K) of words."""
     counts = None if pseudo_counts is None else sparse.csr_array(np.asarray(pseudo_counts).astype(np.int64))
-    return Priors(FixedAlpha(np.asarray(alpha, np.float64)), FixedBeta(float(beta), pseudo_counts=counts))
+    words: WordPrior = FixedBeta(float(beta)) if np.ndim(beta) == 0 else FixedBetaOfWords.of(np.asarray(beta))
+    return Priors(FixedAlpha(np.asarray(alpha, np.float64)), replace(words, pseudo_counts=counts))
 
 
 __all__ = [

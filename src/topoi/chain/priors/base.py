@@ -18,6 +18,7 @@ from scipy import sparse
 
 from topoi._disk.schema import NUMBER, Field, array_of
 from topoi._disk.store import ModelError
+from topoi._machine.arrays import PerWord
 from topoi._machine.pool import Pool
 from topoi._machine.rng import TOPIC_PRIOR, WORD_PRIOR, new_stream
 from topoi.chain.alpha import DocumentAlpha
@@ -200,14 +201,14 @@ def parted(values: NDArray[np.float64], k: int, share: float) -> NDArray[np.floa
 
 @dataclass(frozen=True, eq=False)
 class WordPrior(Prior):
-    """Dirichlet prior of the words of a topic: β for all of them, and pseudo-counts δ of some.
+    """Dirichlet prior of the words of a topic: β, one for all of them or one for each, and pseudo-counts δ of some.
 
     Pseudo-counts (V, K) are whole numbers, for they share tables with counts. They count as if so many tokens of the
     word had the topic, which never move; the counts of a model contain them. `partial_fit` makes them of the tokens of
     earlier documents.
     """
 
-    beta: float
+    beta: PerWord
     # Files do not have them: they are among the counts of a model, and never change during a run.
     pseudo_counts: sparse.csr_array | None = field(default=None, kw_only=True, metadata={"stored": False})
     # Words whose tokens begin in topics of a user's choice. Nor have files these: a model has begun.
@@ -217,13 +218,26 @@ class WordPrior(Prior):
     purpose: ClassVar[int] = WORD_PRIOR
     stored: ClassVar[dict[str, Field]] = {"beta": NUMBER}
 
+    @property
+    def kinds(self) -> NDArray[np.int64] | None:
+        """The kind of every word, where β is an array: words of a kind have the same. None where all have the same."""
+        return None
+
+    def total(self, n_words: int) -> float:
+        """Σ_w β_w over a vocabulary of so many words."""
+        return float(self.beta) * n_words
+
+    def of_words(self, words: slice) -> Self:
+        """The prior of some of the words: of a shard, whose words have numbers from 0 on."""
+        return self
+
     def update(self, state: State, spectrum: Spectrum, n_k: NDArray[np.int64]) -> Self:
         """The prior after an update, given how often each count n_wk occurs, and n_k; both with pseudo-counts."""
         raise NotImplementedError
 
     def check(self) -> None:
         """Raise unless β is a positive number."""
-        if not 0 < self.beta < LARGEST_PRIOR:
+        if not 0 < float(self.beta) < LARGEST_PRIOR:
             raise ModelError("beta must be a positive number")
 
 
@@ -274,7 +288,8 @@ class Priors:
         own, counts = self.words.pseudo_counts, seeds.pseudo_counts(corpus, len(self.topics.alpha))
         together = counts if own is None else sparse.csr_array(own + counts)
         return Priors(
-            self.topics, replace(self.words, pseudo_counts=together, seeds=seeds.words(corpus, self.words.beta))
+            self.topics,
+            replace(self.words, pseudo_counts=together, seeds=seeds.words(corpus, self.words.total(corpus.n_words))),
         )
 
     def without_counts(self) -> Priors:

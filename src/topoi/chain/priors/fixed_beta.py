@@ -18,6 +18,8 @@ DEFAULT_BETA = 0.01
 class FixedBeta(WordPrior):
     """β that stays as it is."""
 
+    beta: float
+
     name = "fixed"
     accepts = ("a positive number", "None")
 

@@ -31,6 +31,8 @@ def climb(beta: float, spectrum: Spectrum, n_k: NDArray[np.int64], n_words: int,
 class LearnedBeta(WordPrior):
     """β that follows the topics. Pseudo-counts are data like the counts of the corpus: all tokens have a say."""
 
+    beta: float
+
     name = "learned"
     word = "learn"
     every = 10

@@ -84,10 +84,10 @@ class Seeds:
     columns: list[NDArray[np.int64]]
     strength: float
 
-    def words(self, corpus: Corpus, beta: float) -> SeedWords:
+    def words(self, corpus: Corpus, beta_sum: float) -> SeedWords:
         """All seed words, by columns; and the topics that grow from the tokens that they have in the documents."""
         tokens = np.array([corpus.word_counts[own].sum() for own in self.columns])
-        growing = np.flatnonzero((1 + self.strength) * tokens <= GROWS * corpus.n_words * beta)
+        growing = np.flatnonzero((1 + self.strength) * tokens <= GROWS * beta_sum)
         return SeedWords(*self._pairs(), growing)
 
     def _pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from topoi._machine.arrays import Floats, Int
-from topoi._machine.jit import kernel
+from topoi._machine.arrays import Floats, Int, PerWord
+from topoi._machine.jit import kernel, of_word
 
 
 @kernel
@@ -15,7 +15,7 @@ def power(x: float, three: bool) -> float:
 
 
 @kernel
-def sum_norms(n_wk: Floats, n_topics: Int, beta: float, three: bool, norms: Floats) -> None:
+def sum_norms(n_wk: Floats, n_topics: Int, betas: PerWord, three: bool, norms: Floats) -> None:
     """Equivalent to ``norms[:] = ((n_wk[:, :n_topics] + beta) ** (3 if three else 2)).sum(1)``.
 
     Four words side by side: each is summed in the order of the topics, but need not wait for the others.
@@ -25,14 +25,20 @@ def sum_norms(n_wk: Floats, n_topics: Int, beta: float, three: bool, norms: Floa
     fours = n_words - n_words % 4
     for w in range(0, fours, 4):
         sum_0, sum_1, sum_2, sum_3 = zero, zero, zero, zero
+        beta_0, beta_1, beta_2, beta_3 = (
+            of_word(betas, w),
+            of_word(betas, w + 1),
+            of_word(betas, w + 2),
+            of_word(betas, w + 3),
+        )
         for k in range(n_topics):
-            sum_0 += power(n_wk[w, k] + beta, three)
-            sum_1 += power(n_wk[w + 1, k] + beta, three)
-            sum_2 += power(n_wk[w + 2, k] + beta, three)
-            sum_3 += power(n_wk[w + 3, k] + beta, three)
+            sum_0 += power(n_wk[w, k] + beta_0, three)
+            sum_1 += power(n_wk[w + 1, k] + beta_1, three)
+            sum_2 += power(n_wk[w + 2, k] + beta_2, three)
+            sum_3 += power(n_wk[w + 3, k] + beta_3, three)
         norms[w], norms[w + 1], norms[w + 2], norms[w + 3] = sum_0, sum_1, sum_2, sum_3
     for w in range(fours, n_words):
-        total = zero
+        total, beta = zero, of_word(betas, w)
         for k in range(n_topics):
             total += power(n_wk[w, k] + beta, three)
         norms[w] = total

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._machine.arrays import Floats, Int, Ints, Stream
-from topoi._machine.jit import kernel
+from topoi._machine.arrays import Floats, Int, Ints, PerWord, Stream
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.rng import integer, uniform
 from topoi._machine.simd import prefetch
 
@@ -44,7 +44,7 @@ class Words(NamedTuple):
     word_ptr: Ints
     base: Floats
     base_sum: Floats
-    beta: float
+    betas: PerWord
 
 
 @kernel
@@ -114,7 +114,7 @@ def pass_words(
 
     Returns n_k of these tokens, and how many of them have moved.
     """
-    order, word_ptr, base, base_sum, beta = words
+    order, word_ptr, base, base_sum, betas = words
     n_topics = n_k.shape[0]
     n_after = np.zeros(n_topics, np.int64)
     n_w = np.zeros(n_topics, np.int32)
@@ -129,6 +129,7 @@ def pass_words(
     for w in range(first, last):
         lo, n = word_ptr[w], word_ptr[w + 1] - word_ptr[w]
         pseudo = 0.0
+        beta = of_word(betas, w)
         if base.shape[0] > 0:
             pseudo = float(base_sum[w])
         if pseudo > 0.0:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from topoi._machine.arrays import Float, Floats, Int, Ints, Stream
-from topoi._machine.jit import kernel
+from topoi._machine.arrays import Float, Floats, Int, Ints, PerWord, Stream
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.rng import uniform
 from topoi._machine.simd import draw_topic, new_sums, prefetch
 from topoi.chain.alpha import AlphaRows
@@ -66,7 +66,7 @@ def sum_of(c: Floats) -> float:
 @kernel
 def sweep_split(
     words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, dense: Ints, table: Floats, start: Ints, size: Ints,
-    topics: Ints, counts: Floats, n_k: Floats | None, scale: Floats, prior: AlphaRows, beta: float, beta_sum: float,
+    topics: Ints, counts: Floats, n_k: Floats | None, scale: Floats, prior: AlphaRows, betas: PerWord, beta_sum: float,
     stream: Stream,
 ) -> None:  # fmt: skip
     """One Gibbs step for every token of documents first … last − 1; updates z and, with an n_k, rows, n_k and scale.
@@ -101,6 +101,7 @@ def sweep_split(
             w = words[i]
             old = np.int64(z[i])
             row = dense[w]
+            beta = of_word(betas, w)
             if i < end:
                 ahead = words[i + AHEAD]
                 if dense[ahead] < 0:

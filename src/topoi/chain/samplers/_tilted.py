@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topoi._machine.arrays import Floats, Int, Ints, Stream
-from topoi._machine.jit import kernel
+from topoi._machine.arrays import Floats, Int, Ints, PerWord, Stream
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.lanes import add_weighted, add_weighted_squares
 from topoi._machine.rng import branch, uniform
 from topoi._machine.simd import draw_topic, new_sums
@@ -164,7 +164,7 @@ def slopes(
 
 @kernel
 def sweep_tilted(
-    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, table: Floats, offset: float, scale: Floats,
+    words: Ints, doc_ptr: Ints, first: Int, last: Int, z: Ints, table: Floats, offsets: PerWord, scale: Floats,
     prior: AlphaRows, n_k: Floats | None, beta_sum: float, eta: Floats, eta_t: Floats, kappa: Floats, omega: Floats,
     part: Int, stream: Stream,
 ) -> tuple[Int, Int]:  # fmt: skip
@@ -216,7 +216,7 @@ def sweep_tilted(
                     n_k[old] -= 1
                     scale[old] = 1.0 / (n_k[old] + beta_sum)
                     tilted_scale[old] = scale[old] * tilt[old]
-                new = draw_topic(n_d, w, p, uniform(own), alpha, table, offset, tilted_scale)
+                new = draw_topic(n_d, w, p, uniform(own), alpha, table, of_word(offsets, w), tilted_scale)
                 if new < 0:
                     new = old
                 if labelled and new != old:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topoi._machine.arrays import Floats, Int, Ints, Stream
-from topoi._machine.jit import kernel
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.rng import uniform
 from topoi.chain.counts.moves import LiveCounts
 from topoi.chain.samplers._sorted_row import find
@@ -25,7 +25,7 @@ class Correction(NamedTuple):
 def log_lack(correction: Correction, w: Int, k: Int, inside: Int, at: Int, phi: Floats) -> float:
     """Logarithm of r_k for a token of word w, whose entry of topic k is `at`; `inside` is 1 if the token is counted."""
     counts, drawn = correction
-    n = np.float64(counts.n_wk[w, k]) - inside + counts.beta
+    n = np.float64(counts.n_wk[w, k]) - inside + of_word(counts.betas, w)
     share = n / (counts.n_k[k] - inside + counts.beta_sum)
     lack: float = math.log(share / phi[at]) + drawn[at] * math.log1p(1.0 / n)
     return lack

@@ -39,7 +39,7 @@ def sweep_documents(
 ) -> Int:
     """`n_mh` Metropolis–Hastings steps for every token of documents first … last − 1; returns the steps accepted."""
     words, doc_ptr, z = tokens
-    n_wk, scale, beta = counts.n_wk, counts.scale, counts.beta
+    n_wk, scale, beta = counts.n_wk, counts.scale, float(counts.betas)
     n_topics = alpha.shape[0]
     n_d = np.zeros(n_topics, np.int32)
     active = np.zeros(n_topics, np.int64)

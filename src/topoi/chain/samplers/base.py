@@ -48,6 +48,8 @@ class Sampler:
     tilts: ClassVar[bool] = False
     #: Can move topics where documents have an α of their own; else one α (`state.alpha`) serves all of them.
     alpha_per_document: ClassVar[bool] = False
+    #: Can move topics where words have a β of their own (`State.beta` is then an array); else one β serves all words.
+    beta_per_word: ClassVar[bool] = False
     #: Goes through the tokens of a word as it does through those of a document: only one process has them all, and the
     #: engines of several refuse it.
     by_words: ClassVar[bool] = False
@@ -75,6 +77,11 @@ class Sampler:
     def spreads(cls) -> bool:
         """Whether several processes can each move some of the documents, given the word factor."""
         return cls.factor_class.fixed and not cls.by_words
+
+    @classmethod
+    def takes_beta_per_word(cls) -> bool:
+        """Whether words may have a β of their own, for the draw and for the word factor."""
+        return cls.beta_per_word and cls.factor_class.beta_per_word
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:
@@ -154,7 +161,9 @@ class Sampler:
         """Move the tokens of documents first … last − 1 given φ in a table, all topics weighed at once."""
         if self.state.supervision is not None:
             return self.tilted_block(first, last, stream, factor, None)
-        return sweep_dense(self.tokens, first, last, factor.table, factor.offset, factor.scale, self.prior, stream)
+        return sweep_dense(
+            self.tokens, first, last, factor.table, float(factor.offset), factor.scale, self.prior, stream
+        )
 
     def tilted_block(
         self, first: int, last: int, stream: Stream, factor: LiveFactor | TableFactor, n_k: Floats | None

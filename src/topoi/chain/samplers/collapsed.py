@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from topoi._machine.arrays import Int, Stream
-from topoi._machine.jit import kernel
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.rng import uniform
 from topoi._machine.simd import LANES, draw_topic, new_sums, prefetch
 from topoi.chain.alpha import AlphaRows
@@ -49,7 +49,8 @@ def sweep_documents(
                     prefetch(n_wk, ahead, k)
             n_d[old] -= one
             move_token(counts, w, old, -1.0)
-            new = draw_topic(n_d, w, p, uniform(stream), alpha, n_wk, counts.beta, counts.scale)
+            beta = of_word(counts.betas, w)
+            new = draw_topic(n_d, w, p, uniform(stream), alpha, n_wk, beta, counts.scale)
             if new < 0:  # priors so small that every weight is 0 in this float: the token keeps its topic
                 new = np.int64(old)
             n_d[new] += one
@@ -66,6 +67,7 @@ class Collapsed(Sampler):
     draw = "gibbs"
     tilts = True
     alpha_per_document = True
+    beta_per_word = True
     cost = "O(K), sixteen topics at a time"
     reference = "Griffiths & Steyvers (2004), Finding scientific topics, PNAS 101"
     factor: LiveFactor

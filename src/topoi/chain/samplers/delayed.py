@@ -31,6 +31,7 @@ class Delayed(Sampler):
     draw = "gibbs"
     tilts = True
     alpha_per_document = True
+    beta_per_word = True
     cost = "O(topics of the word), at most O(K), sixteen topics at a time"
     reference = DelayedFactor.reference
     bias = DelayedFactor.bias

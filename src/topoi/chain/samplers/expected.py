@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from topoi._machine.arrays import Floats, Stream
-from topoi._machine.jit import kernel
+from topoi._machine.arrays import Floats, PerWord, Stream
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
 from topoi._machine.simd import draw_topic, new_sums
@@ -34,7 +34,7 @@ from topoi.chain.state import State
 
 @kernel
 def draw_expected(
-    tokens: TokenTopics, first: int, last: int, table: Floats, offset: float, scale: Floats, prior: AlphaRows,
+    tokens: TokenTopics, first: int, last: int, table: Floats, offsets: PerWord, scale: Floats, prior: AlphaRows,
     steps: Floats, stream: Stream,
 ) -> None:  # fmt: skip
     """Draw the topics of documents first … last − 1, each token by itself given the document's expected counts."""
@@ -44,8 +44,9 @@ def draw_expected(
     for d in range(first, last):
         lo, hi = doc_ptr[d], doc_ptr[d + 1]
         alpha = prior.rows[prior.row_of[d]]
-        expect_document(words, lo, hi, table, offset, scale, alpha, steps, n_d, weight)
+        expect_document(words, lo, hi, table, offsets, scale, alpha, steps, n_d, weight)
         for i in range(lo, hi):
+            offset = of_word(offsets, words[i])
             new = draw_topic(n_d, words[i], p, uniform(stream), alpha, table, offset, scale)
             if new >= 0:  # else the word has no mass in any topic: the token keeps its topic
                 z[i] = new
@@ -59,6 +60,7 @@ class Expected(Sampler):
     factor_class = ExpectedFactor
     draw = "mean_field"
     alpha_per_document = True
+    beta_per_word = True
     cost = "O(K), sixteen topics at a time, and five times that for each distinct word of a document"
     reference = ExpectedFactor.reference
     bias = 0.333

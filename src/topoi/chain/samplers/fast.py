@@ -16,8 +16,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from topoi._machine.arrays import Floats, Int, Ints, Stream
-from topoi._machine.jit import kernel
+from topoi._machine.arrays import Floats, Int, Ints, PerWord, Stream
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.rng import uniform
 from topoi.chain.counts.moves import LiveCounts, move_token
 from topoi.chain.factors.live import LiveFactor
@@ -80,7 +80,7 @@ def sweep_documents(
     Updates topics, counts and `norms` (Σ_k b_wk² or b_wk³ for every word).
     """
     words, doc_ptr, z = tokens
-    n_wk, scale, beta = counts.n_wk, counts.scale, counts.beta
+    n_wk, scale = counts.n_wk, counts.scale
     n_topics = alpha.shape[0]
     n_d = np.zeros(n_topics)
     order = np.arange(n_topics)
@@ -107,6 +107,7 @@ def sweep_documents(
         for i in range(lo, hi):
             w = words[i]
             old = np.int64(z[i])
+            beta = of_word(counts.betas, w)
             norm_a -= power(n_d[old] + alpha[old], three)
             norms[w] -= power(n_wk[w, old] + beta, three)
             if three:
@@ -150,6 +151,7 @@ class Fast(Sampler):
     exact = True
     factor_class = LiveFactor
     draw = "gibbs"
+    beta_per_word = True
     cost = "O(topics visited before the bound decides), reported as `topics_visited`"
     reference = "Porteous, Newman, Ihler, Asuncion, Smyth & Welling (2008), Fast collapsed Gibbs sampling, KDD"
     cubic: ClassVar[bool] = False

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.arrays import Floats, Int, Ints, Stream
-from topoi._machine.jit import kernel
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.pool import Pool
 from topoi._machine.rng import integer, uniform
 from topoi.chain.counts.moves import LiveCounts, count_token
@@ -61,7 +61,7 @@ def sweep_exact(
 ) -> Int:  # fmt: skip
     """`n_mh` cycles for every token of documents first … last − 1, other tokens proposing; returns steps accepted."""
     words, doc_ptr, z = tokens
-    n_wk, n_k, _, beta, beta_sum = counts
+    n_wk, n_k, _, betas, beta_sum = counts
     n_topics = alpha.shape[0]
     n_d = np.zeros(n_topics, np.int32)
     alpha_sum = alpha_table.mass[0]
@@ -76,6 +76,7 @@ def sweep_exact(
             n_d[s] -= 1
             count_token(counts, w, s, -1.0)
             others = word_ptr[w + 1] - word_ptr[w] - 1
+            beta = of_word(betas, w)
             for _ in range(n_mh):
                 if uniform(stream) * (others + n_topics * beta) < others:
                     t = propose_other(z, order, word_ptr[w], word_ptr[w + 1], i, stream)
@@ -123,6 +124,7 @@ class Light(Sampler):
     exact = True
     factor_class = LiveFactor
     draw = "mh"
+    beta_per_word = True
     cost = "O(1)"
     reference = "Yuan et al. (2015), LightLDA, WWW; proposals by other tokens: topoi, docs/exactness.md"
     options: ClassVar = {"n_mh": 1}

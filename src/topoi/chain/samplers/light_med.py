@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from topoi._machine.arrays import Floats, Int, Ints, Stream
-from topoi._machine.jit import kernel
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.pool import Pool
 from topoi._machine.rng import integer, uniform
 from topoi.chain.counts.moves import LiveCounts, count_token
@@ -65,7 +65,7 @@ def sweep_exact(
 ) -> Ints:  # fmt: skip
     """`n_mh` steps for every token of documents first … last − 1; returns moves wanted and moves made, by proposal."""
     words, doc_ptr, z = tokens
-    n_wk, n_k, _, beta, beta_sum = counts
+    n_wk, n_k, _, betas, beta_sum = counts
     eta, eta_t, kappa, omega = responses
     n_topics = alpha.shape[0]
     n_tasks = eta_t.shape[1]
@@ -98,6 +98,7 @@ def sweep_exact(
                 n_d[s] -= 1
                 count_token(counts, w, s, -1.0)
                 others = word_ptr[w + 1] - word_ptr[w] - 1
+                beta = of_word(betas, w)
                 for _ in range(n_mh):
                     proposal = choose_proposal(composition, turn, stream)
                     turn += 1

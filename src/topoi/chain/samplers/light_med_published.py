@@ -46,7 +46,7 @@ def sweep_published(
 ) -> Ints:  # fmt: skip
     """`n_mh` steps for every token of documents first … last − 1; returns moves wanted and moves made, by proposal."""
     words, doc_ptr, z = tokens
-    n_wk, scale, beta = counts.n_wk, counts.scale, counts.beta
+    n_wk, scale, beta = counts.n_wk, counts.scale, float(counts.betas)
     eta, eta_t, kappa, omega = responses
     n_topics = alpha.shape[0]
     n_tasks = eta_t.shape[1]
@@ -118,6 +118,7 @@ class LightMedPublished(LightMed):
 
     name = "light_med_published"
     exact = False
+    beta_per_word = False  # the smoothing table is that of all words
     cost = "O(1) per step, amortised; with responses O(tasks) per step, and O(K · tasks) per document"
     reference = "Zheng, Yu & Xing (2015), Linear time samplers for supervised topic models, KDD"
     bias = 0.004

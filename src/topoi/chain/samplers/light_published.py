@@ -30,7 +30,7 @@ def sweep_published(
 ) -> Int:  # fmt: skip
     """`n_mh` cycles for every token of documents first … last − 1, stale tables proposing; returns steps accepted."""
     words, doc_ptr, z = tokens
-    n_wk, scale, beta = counts.n_wk, counts.scale, counts.beta
+    n_wk, scale, beta = counts.n_wk, counts.scale, float(counts.betas)
     n_topics = alpha.shape[0]
     n_d = np.zeros(n_topics, np.int32)
     alpha_sum = alpha_table.mass[0]
@@ -76,6 +76,7 @@ class LightPublished(Light):
 
     name = "light_published"
     exact = False
+    beta_per_word = False  # the smoothing table is that of all words
     cost = "O(1), amortised"
     reference = "Yuan et al. (2015), LightLDA: big topic models on modest computer clusters, WWW"
     bias = 0.013

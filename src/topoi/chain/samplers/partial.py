@@ -34,6 +34,7 @@ class Partial(Sampler):
     draw = "gibbs"
     tilts = True
     alpha_per_document = True
+    beta_per_word = True
     cost = "O(K), sixteen topics at a time, above 1,024 O(topics in the document); and O(V·K) per sweep for φ"
     reference = DirichletFactor.reference
     options: ClassVar = {"dense_up_to": 0}
@@ -49,8 +50,9 @@ class Partial(Sampler):
         factor = self.factor
         if self.dense:
             return self.table_block(first, last, stream, factor)
+        offset = float(factor.offset)
         return sweep_sparse(
-            self.tokens, first, last, factor.table, factor.offset, factor.scale, self.prior.rows[0], factor.mass, stream
+            self.tokens, first, last, factor.table, offset, factor.scale, self.prior.rows[0], factor.mass, stream
         )
 
 

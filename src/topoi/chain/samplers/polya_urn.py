@@ -167,6 +167,7 @@ class PolyaUrn(Sampler):
     draw = "gibbs"
     tilts = True
     alpha_per_document = True
+    beta_per_word = True
     cost = "O(min(topics in the document, topics of the word)), and O(tokens + βVK) per sweep for φ"
     reference = UrnFactor.reference
     bias = UrnFactor.bias
@@ -196,5 +197,4 @@ class PolyaUrn(Sampler):
         """Tokens that kept their topic because their word drew no φ, entries of φ per word, and moves accepted."""
         kept = sum(answer[0] for answer in answers)
         entries = self.factor.n_entries / self.state.corpus.n_words
-        tilted = super().summary([answer[1:] for answer in answers])
-        return {"tokens_kept": float(kept), "phi_entries": entries, **tilted}
+        return {"tokens_kept": float(kept), "phi_entries": entries, **super().summary([own[1:] for own in answers])}

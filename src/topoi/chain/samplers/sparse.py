@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from topoi._machine.arrays import Floats, Int, Ints, Stream
-from topoi._machine.jit import kernel
+from topoi._machine.arrays import Floats, Int, Ints, PerWord, Stream
+from topoi._machine.jit import kernel, of_word
 from topoi._machine.pool import Pool
 from topoi._machine.rng import uniform
 from topoi.chain.counts.packed import ONE, TOPIC, Rows, decrement, increment
@@ -25,7 +25,7 @@ from topoi.chain.state import State
 @kernel
 def sweep_documents(
     tokens: TokenTopics, first: Int, last: Int, entries: Ints, start: Ints, size: Ints, n_k: Floats,
-    alpha: Floats, beta: float, beta_sum: float, stream: Stream,
+    alpha: Floats, betas: PerWord, beta_sum: float, stream: Stream,
 ) -> None:  # fmt: skip
     """One Gibbs step for every token of documents first … last − 1; updates z, the rows and n_k."""
     words, doc_ptr, z = tokens
@@ -49,6 +49,7 @@ def sweep_documents(
         for i in range(lo, hi):
             w = words[i]
             old = np.int64(z[i])
+            beta = of_word(betas, w)
             prior_mass -= alpha[old] * scale[old]
             document_mass -= n_d[old] * scale[old]
             n = remove_topic(old, n_d, active, place, n)
@@ -111,6 +112,7 @@ class Sparse(Sampler):
     exact = True
     factor_class = LiveFactor
     draw = "gibbs"
+    beta_per_word = True
     cost = "O(topics in the document + topics of the word)"
     reference = "Yao, Mimno & McCallum (2009), Efficient methods for topic model inference, KDD"
 

@@ -29,6 +29,7 @@ class Split(Sampler):
     factor_class = LiveFactor
     draw = "gibbs"
     alpha_per_document = True
+    beta_per_word = True
     cost = "O(topics of the word), at most O(K), sixteen topics at a time"
     reference = "after Yao, Mimno & McCallum (2009), Efficient methods for topic model inference, KDD"
     options: ClassVar = {"dense_share": 0}

@@ -41,6 +41,7 @@ class UrnMH(Sampler):
     factor_class = LiveFactor
     draw = "mh"
     alpha_per_document = True
+    beta_per_word = True
     cost = "O(min(topics in the document, topics of the word)), and O(tokens + βVK) per sweep for the urn"
     reference = "proposals: Terenin, Magnusson, Jonsson & Draper (2019), IEEE TPAMI 41; correction: topoi"
     options: ClassVar = {"look_up": 0}

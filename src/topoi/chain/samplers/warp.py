@@ -51,6 +51,7 @@ class Warp(Sampler):
     factor_class = DelayedFactor
     draw = "mh"
     by_words = True
+    beta_per_word = True
     cost = "O(1), memory read in order"
     reference = "Chen, Li, Zhu & Chen (2016), WarpLDA: a cache efficient O(1) algorithm for LDA, VLDB 9"
     bias = 0.05

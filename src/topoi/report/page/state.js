@@ -59,19 +59,19 @@ function relevantWords(k, lambda, n) {
   const group = groupOf(k);
   const model = data.models[topics[k].model];
   const all = group.reduce((sum, part) => sum + topics[part].tokens, 0);
-  const scale = 1 / (all + model.n_words * model.beta);
+  const scale = 1 / (all + model.beta_sum);
   const found = new Map();
   for (const part of group) {
     const topic = topics[part];
     topic.words.forEach((word, j) => {
-      const entry = found.get(word) || { word, here: 0, all: topic.overall[j] };
+      const entry = found.get(word) || { word, here: 0, all: topic.overall[j], beta: topic.betas ? topic.betas[j] : model.beta };
       entry.here += topic.counts[j] / model.n_samples;
       found.set(word, entry);
     });
   }
   const scored = [...found.values()];
   for (const entry of scored) {
-    entry.relevance = Math.log((entry.here + model.beta) * scale) - (1 - lambda) * Math.log(entry.all / model.tokens);
+    entry.relevance = Math.log((entry.here + entry.beta) * scale) - (1 - lambda) * Math.log(entry.all / model.tokens);
   }
   scored.sort((a, b) => b.relevance - a.relevance);
   return scored.slice(0, n);

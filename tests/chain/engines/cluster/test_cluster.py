@@ -63,6 +63,15 @@ FITS = {
     "number of topics": lambda **more: (LDA(**QUICK | {"n_topics": "auto", "n_sweeps": 60} | more), X, None),
     "hdp": lambda **more: (LDA(**QUICK | {"doc_topic_prior": "hdp"} | more), X, None),
     "seeds": lambda **more: (LDA(**QUICK | {"seeds": {"one": [2, 5], "two": [5, 40]}} | more), X, None),
+    "beta of words": lambda **more: (LDA(**QUICK | {"topic_word_prior": np.linspace(0.01, 0.5, 200)} | more), X, None),
+    "learned beta of words": lambda **more: (LDA(**QUICK | {"topic_word_prior": "learn_words"} | more), X, None),
+    "beta of words, urn": lambda **more: (
+        LDA(**QUICK | {"topic_word_prior": np.linspace(0.01, 0.5, 200), "sampler": "polya_urn"} | more), X, None),
+    "beta of words, expected": lambda **more: (
+        LDA(**QUICK | {"topic_word_prior": np.linspace(0.01, 0.5, 200), "sampler": "expected"} | more), X, None),
+    "beta of words, split": lambda **more: (
+        LDA(**QUICK | {"topic_word_prior": np.linspace(0.01, 0.5, 200), "sampler": "delayed",
+                       "sampler_options": {"dense_up_to": 0, "dense_share": 2}} | more), X, None),
     "number of topics, labels": lambda **more: (
         MedLDAClassifier(**QUICK | {"n_topics": "auto", "n_sweeps": 40} | more), LABELLED.X, LABELLED.many),
     "seeds, numbers": lambda **more: (
@@ -75,7 +84,7 @@ BESIDE = {
 }
 
 
-PRIORS = [*BESIDE, "number of topics", "hdp", "seeds", "number of topics, labels", "seeds, numbers"]
+PRIORS = [*BESIDE, "beta of words", "number of topics", "hdp", "seeds", "number of topics, labels", "seeds, numbers"]
 
 
 def said(model):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,9 @@ def shard_state(job: Job, layout: Layout, shard: int, sweep: int, counts: Floats
     _preset(corpus, "word_block_ptr", ptr - ptr[0])
     z = np.zeros(0, topic_dtype(job.n_topics))
     real = np.dtype(job.real).type
-    return State(corpus, _priors(job, model), z, job.seed, sweep, counts, real)
+    priors = _priors(job, model)
+    priors = replace(priors, words=priors.words.of_words(slice(int(ptr[0]), int(ptr[-1]))))
+    return State(corpus, priors, z, job.seed, sweep, counts, real)
 
 
 def _priors(job: Job, model: dict[str, NDArray[Any]]) -> Priors:
