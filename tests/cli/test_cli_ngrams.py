@@ -169,6 +169,4 @@ def test_words_that_topics_leave_out_tell_labels(tmp_path):
     assert {"200", "201"} <= set(model.ngrams_.names)
     told = table(done("predict", tmp_path / "m", tmp_path / "rows.csv").stdout)
     assert [row["label"] for row in told] == [row["taste"] for row in rows]
-    shown = done("explain", tmp_path / "m", tmp_path / "rows.csv").stdout
-    assert "200" in shown
-    assert "201" in shown
+    assert "200" in done("explain", tmp_path / "m", tmp_path / "rows.csv").stdout  # of the first row

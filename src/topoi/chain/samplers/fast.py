@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from topoi._machine.arrays import Floats, Int, Ints, PerWord, Stream
+from topoi._machine.arrays import Floats, Int, Ints, Stream
 from topoi._machine.jit import kernel, of_word
 from topoi._machine.rng import uniform
 from topoi.chain.counts.moves import LiveCounts, move_token
