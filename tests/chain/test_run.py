@@ -91,7 +91,7 @@ def test_plan(corpus):
     assert {plan.sampler(sweep, 0) for sweep in range(3)} == {"partial"}
     for name in SAMPLERS:
         assert make_plan(name, corpus, 5) == Plan(name, name)
-    with pytest.raises(ParameterError, match=r"^sampler: unknown sampler 'gibs'; choose one of auto, alias"):
+    with pytest.raises(ParameterError, match=r"^sampler: unknown sampler 'gibs'; choose one of auto, ad_fast"):
         make_plan("gibs", corpus, 5)
 
 

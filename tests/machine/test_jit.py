@@ -30,7 +30,7 @@ def package(tmp_path):
     (package / "__init__.py").write_text("")
     for folder in ("_disk", "_machine"):
         (package / folder).mkdir()
-    machine = (PACKAGE / "_machine" / "__init__.py", PACKAGE / "_machine" / "jit.py")
+    machine = (PACKAGE / "_machine" / f"{name}.py" for name in ("__init__", "arrays", "jit"))
     for file in (PACKAGE / "errors.py", *machine, *(PACKAGE / "_disk").glob("*.py")):
         (package / file.relative_to(PACKAGE)).write_bytes(file.read_bytes())
     (package / "_a.py").write_text(CALLER)
@@ -69,8 +69,10 @@ def test_files_that_count(package):
     (package / "_b.py").write_text(HELPER.format(1) + "from topoi.inner import one\n")
     (package / "cli.py").write_text("from topoi._a import caller\n")
     names = {path.relative_to(package).as_posix() for path in kernel_files(package)}
-    below = {"errors.py", *(f"_disk/{name}.py" for name in ("folders", "inside", "locks", "private", "whole"))}
-    assert names - below == {"_a.py", "_b.py", "_machine/jit.py", "inner/__init__.py", "inner/one.py"}
+    below = {"errors.py", *(f"_disk/{name}.py" for name in ("folders", "inside", "locks", "private", "remote", "whole"))}
+    assert names - below == {
+        "_a.py", "_b.py", "_machine/arrays.py", "_machine/jit.py", "inner/__init__.py", "inner/one.py",
+    }  # fmt: skip
 
 
 def test_every_import_of_a_file_that_counts_counts():

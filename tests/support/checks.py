@@ -36,11 +36,11 @@ TOLERANCE = 1e-12
 def cases(kind):
     if kind.draw in ("gibbs", "mean_field") or kind.name == "urn_mh":  # one proposal for a token, of few topics
         own = {"own": OWN} if kind.alpha_per_document else {}
-        return CASES | own | ({"words": WORDS} if kind.beta_per_word else {})
+        return CASES | own | ({"words": WORDS} if kind.takes_beta_per_word() else {})
     assert not kind.alpha_per_document, f"name a corpus with α of its own, small enough for {kind.name}"
     if kind.by_words:  # its passes over words are followed word by word
         return CASES | {"words": WORDS}
-    own = {"words": WORDS_PROPOSALS} if kind.beta_per_word else {}
+    own = {"words": WORDS_PROPOSALS} if kind.takes_beta_per_word() else {}
     return {"stale": STALE} if kind.name == "alias" else {"proposals": PROPOSALS} | own
 
 

@@ -15,8 +15,7 @@ rounds than in the end (`CAUTION`), and documents keep no expected counts from p
 
 The decay is lazy: the table times `size` are the expected counts, and only rows of words in the minibatch are touched.
 Minibatch b of B has documents b, b + B, …: corpora are often sorted, by class or by date. B follows from the corpus
-alone. A sweep costs O(K) for each distinct word of a document, three times; beside the table it needs room for a
-minibatch.
+alone. A sweep costs O(K) for each distinct word of a document, three times, and room for a minibatch beside the table.
 """
 
 from __future__ import annotations
