@@ -148,6 +148,11 @@ def write_once(place: Location, write: Callable[[BinaryIO], object]) -> None:
     remote.put(place, renew(place, write))
 
 
+def read_now(place: Location) -> bytes:
+    """The bytes of a file that may have been written anew: no copy of an object is believed."""
+    return remote.read(place) if isinstance(place, Remote) else place.read_bytes()
+
+
 def read_range(place: Location, first: int, last: int) -> bytes:
     """The bytes first … last − 1 of a file; fewer if it ends before."""
     if isinstance(place, Remote):
@@ -243,6 +248,6 @@ def _gather(place: Remote, itemsize: int, new: Path) -> None:
 
 __all__ = [
     "as_text", "check_no_links", "files", "flush_shared", "here", "locate", "locked", "make_folder", "make_inside",
-    "make_new", "make_shared", "map_shared", "read_range", "remove_file", "remove_files", "remove_tree",
+    "make_new", "make_shared", "map_shared", "read_now", "read_range", "remove_file", "remove_files", "remove_tree",
     "remove_trees", "rename", "resolved", "within", "write_once", "write_shared",
 ]  # fmt: skip

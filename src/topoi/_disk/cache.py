@@ -1,9 +1,9 @@
 """Copies of objects on this machine: made once, used by all processes of a user, and removed, the oldest ones first.
 
 They are in a folder that nobody else can write to (`private`), since they are believed: digests of what was published
-are compared when a copy is made, sizes when it is used. Of the files of a run the name says all: a copy is never out of
-date. TOPOI_CACHE names another folder to have it in, TOPOI_CACHE_GB says how many
-gigabytes it may hold.
+are compared when a copy is made, sizes when it is used. Of the files of a run the name says all, so that a copy is
+never out of date; one that is written twice must not be copied (`anywhere.read_now`). TOPOI_CACHE names another folder
+to have it in, TOPOI_CACHE_GB says how many gigabytes it may hold.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from topoi.chain.counts.spectra import Spectrum, joined_spectrum
 from topoi.chain.counts.theta import add_shares
 from topoi.chain.diagnostics import topic_logs
 from topoi.chain.engines.cluster._counts import group_entries, write_entries
-from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays
+from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, read_model, write_arrays
 from topoi.chain.engines.cluster._seen import write_seen
 from topoi.chain.engines.cluster._views import group_corpus, group_state, group_supervision
 from topoi.chain.engines.cluster._words import Recipe, open_rows, read_factor
@@ -39,7 +39,7 @@ ONE = Pool(1)  # a worker has as many tasks at a time as it has threads
 def begin(job: Job, group: int) -> None:
     """Draw the first topics of a group."""
     layout = Layout.read(job)
-    targets = group_supervision(job, layout, group, read_arrays(job.path(0, "model")))
+    targets = group_supervision(job, layout, group, read_model(job, 0))
     z = first_topics(group_corpus(job, layout, group), job.priors, job.seed, targets)
     _write_topics(job, layout, group, group_state(job, layout, group, 0, z))
 

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._disk.anywhere import here, locate, read_range, write_once
+from topoi._disk.anywhere import here, locate, read_now, read_range, write_once
 from topoi._disk.remote import Location
 from topoi._disk.safetensors import write_safetensors
 from topoi.chain.priors import Priors
@@ -169,6 +169,21 @@ def read_arrays(path: Location, *names: str) -> dict[str, NDArray[Any]]:
     try:
         with safe_open(str(here(path)), framework="numpy") as file:
             return {name: file.get_tensor(name) for name in names or file.keys()}
+    except SafetensorError as error:
+        raise damaged(path, str(error)) from error
+
+
+def read_model(job: Job, sweep: int) -> dict[str, NDArray[Any]]:
+    """Priors and weights after a sweep.
+
+    Their file is the only one that is written twice: once more when priors are updated, after tasks may have read it.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    path = job.path(sweep, "model")
+    try:
+        return {name: np.array(array) for name, array in load(read_now(path)).items()}  # copies can be written to
     except SafetensorError as error:
         raise damaged(path, str(error)) from error
 

@@ -22,7 +22,7 @@ from topoi.chain.counts.shares import Design
 from topoi.chain.engines.cluster._about import read_about
 from topoi.chain.engines.cluster._counts import add_file
 from topoi.chain.engines.cluster._faults import EngineError
-from topoi.chain.engines.cluster._job import Job, Layout, checksum, damaged, read_arrays, read_part
+from topoi.chain.engines.cluster._job import Job, Layout, checksum, damaged, read_arrays, read_model, read_part
 from topoi.chain.priors import Priors
 from topoi.chain.responses.columns import Columns
 from topoi.chain.responses.supervision import Supervision
@@ -96,7 +96,7 @@ def changed(job: Job, why: object) -> EngineError:
 
 def group_state(job: Job, layout: Layout, group: int, sweep: int, z: NDArray[Any] | None = None) -> State:
     """The state of a group of documents after a sweep; its topics are read unless given."""
-    model = read_arrays(job.path(sweep, "model"))
+    model = read_model(job, sweep)
     if z is None:
         z = read_arrays(job.path(sweep, "z", group))["z"]
     corpus = group_corpus(job, layout, group)
@@ -140,7 +140,7 @@ def read_columns(job: Job, group: int, n_documents: int) -> Design:
 
 def shard_state(job: Job, layout: Layout, shard: int, sweep: int, counts: Floats) -> State:
     """The state of a shard of words after a sweep; to `counts` (words, K), of all documents, it adds pseudo-counts."""
-    model = read_arrays(job.path(sweep, "model"), *job.priors.arrays())
+    model = read_model(job, sweep)
     if job.pseudo_counts and counts.size:
         add_file(pseudo_counts_file(job), shard, counts.reshape(-1))
     first_block, last_block = layout.shards[shard], layout.shards[shard + 1]

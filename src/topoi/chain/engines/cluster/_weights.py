@@ -17,7 +17,7 @@ from topoi._disk.anywhere import here
 from topoi._machine.pool import Pool
 from topoi._machine.simd import LANES
 from topoi.chain.counts.shares import Design
-from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays
+from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, read_model, write_arrays
 from topoi.chain.engines.cluster._views import read_columns, supervision
 
 ONE = Pool(1)
@@ -28,7 +28,7 @@ def weigh(job: Job, sweep: int, number: int) -> dict[str, NDArray[Any]]:
     layout = Layout.read(job)
     first = number * LANES
     tasks = slice(first, first + LANES)
-    model = read_arrays(job.path(sweep - 1, "model"))
+    model = read_model(job, sweep - 1)
     learned = {name: array[tasks].copy() for name, array in model.items() if name in ("eta", "columns", "own")}
     parts: dict[str, list[NDArray[Any]]] = {"f": [], "kappa": [], "omega": []}
     for group in range(layout.n_groups):
