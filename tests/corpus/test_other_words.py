@@ -4,8 +4,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
 
-from topoi import Corpus
+from topoi import Corpus, CorpusError, MedLDAClassifier
 from topoi.corpus import other_words
 from topoi.corpus.other_words import OtherWords
 
@@ -116,3 +117,23 @@ def test_lists_of_words():
     assert corpus.ngrams.names.tolist() == kept
     np.testing.assert_array_equal(corpus.about["ngrams"].toarray(), expected)
     assert len(Corpus.from_tokens(documents, ngrams=1).ngrams) == 0  # topics count every word
+
+
+def test_a_pattern_of_ones_own_cuts_the_whole_text_too():
+    texts = ["I don't know. I can't say.", "We don't know. We can't say.", "They know and say nothing."]
+    corpus = Corpus.from_texts(texts, ngrams=1, token_pattern=r"[\w']+", stop_words=["we", "i", "they"])
+    assert "don't" in corpus.vocabulary
+    assert not {"dont", "cant", "don", "can"} & set(corpus.ngrams.names)
+
+
+def test_counts_are_refused_where_other_words_have_a_say():
+    rng = np.random.default_rng(0)
+    letters = [f"word{first}{second}" for first in "abcdef" for second in "abcdef"]
+    texts = [" ".join(rng.choice(letters, 15)) + f" 20{i % 2}" for i in range(60)]
+    labels = [i % 2 for i in range(60)]
+    model = MedLDAClassifier(3, n_sweeps=6, random_state=0).fit(texts, labels)
+    assert set(model.ngrams_.names) == {"200", "201"}
+    assert model.score(texts, labels) == 1.0
+    counts = Corpus.from_texts(texts, vectorizer=CountVectorizer(vocabulary=model.vocabulary_)).to_counts()
+    with pytest.raises(CorpusError, match="predicts from words that topics leave out as well; X has counts"):
+        model.predict(counts)

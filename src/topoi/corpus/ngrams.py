@@ -60,6 +60,11 @@ class Ngrams:
     def check_same(self, other: Ngrams | None, whose: str) -> None:
         """Raise unless `other` are the same n-grams; `whose` says of what these are."""
         do = "Read texts as it did: Corpus.from_texts(texts, like=model)."
+        if other is None and self.largest == 1:
+            raise CorpusError(
+                f"{whose} was fitted on texts, and predicts from words that topics leave out as well; X has counts, "
+                "which do not tell them. Give texts, or read them as it did: Corpus.from_texts(texts, like=model)."
+            )
         if other is None:
             raise CorpusError(f"{whose} has n-grams among its columns, but X has none: counts do not tell them. {do}")
         if other is self:

@@ -113,7 +113,8 @@ class Gathering:
         """Words of a text that its document lacks: of parts that were cleaned away, and with digits in them."""
         if self._as_they_are:
             return []
-        text = text.replace("n't", "nt").replace("n’t", "nt")  # as `Words` has them
+        if not self._options.token_pattern:
+            text = text.replace("n't", "nt").replace("n’t", "nt")  # as `Words` has them
         missing = Counter(self._every.in_order(text))
         missing.subtract(document)
         return list(missing.elements())  # those that are there more often than in the document
