@@ -38,7 +38,7 @@ READING: dict[str, type] = {
         ("label", "target", "topic_labels", "id", "format", "label_separator", "encoding", "on_error", "clean"), str
     ),
     **dict.fromkeys(
-        ("token_pattern", "stop_words", "min_df", "max_df", "vocabulary_file", "delimiter", "max_memory"), str
+        ("token_pattern", "stop_words", "min_df", "max_df", "vocabulary_file", "delimiter", "max_memory", "lemmas"), str
     ),
     **dict.fromkeys(("lowercase", "tokenized", "quotes", "header", "phrases", "stem"), bool),
     **dict.fromkeys(("max_features", "first_index", "ngrams"), int),

@@ -36,7 +36,7 @@ SAME = (
     "keep_doc_topic",
     "word_features", "refit", "ngrams", "seeds", "seed_strength", "topic_labels", "topics_per_label", "prevalence",
     "measures", "hold_out", "held_out", "alpha", "beta", "proba", "scores", "interval", "top", "row", "max_memory",
-    "by", "period", "date_format", "missing", "weight", "clean", "phrases", "stem",
+    "by", "period", "date_format", "missing", "weight", "clean", "phrases", "stem", "lemmas",
 )  # fmt: skip
 
 # A parameter in the running text: its name has an underscore, and no quotes, in which users' own names stand.

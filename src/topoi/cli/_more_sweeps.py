@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def more_sweeps(
-    path: str, source: str | None, sweeps: int, output: str | None, token_pattern: str | None, json: bool, quiet: bool
+    path: str, source: str | None, sweeps: int, output: str | None, reading: NewReading, json: bool, quiet: bool
 ) -> None:
     """Read the documents of a fit again, go on for so many sweeps, and write the model: in its place, or elsewhere."""
     if (named(path) / UNFINISHED).is_file():
@@ -41,7 +42,7 @@ def more_sweeps(
                     "sweeps", "sampling goes on for models without labels and targets only; fit this one again with "
                     "more of them"
                 )  # fmt: skip
-            reading = NewReading(token_pattern=token_pattern, topic_labels=opened.reading.get("topic_labels"))
+            reading = replace(reading, topic_labels=opened.reading.get("topic_labels"))
             usage = f"topoi resume {path} DOCUMENTS --sweeps {sweeps}"
             documents = documents_of_fit(opened, path, source, reading, "to go on", usage)
         model, pressed = _go_on(opened, documents.learned_from, sweeps, folder, quiet)

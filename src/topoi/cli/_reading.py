@@ -88,6 +88,11 @@ TokenPattern = Annotated[
     _option("--token-pattern", help="Regular expression of a word, if that of the model's file is not believed."),
 ]
 
+LemmasOfModel = Annotated[
+    str | None,
+    _option("--lemmas", help="Folder of the model's spaCy pipeline, if that is not installed as a package."),
+]
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -146,6 +151,14 @@ class Reading:
         bool,
         _option("--stem", help="Take words of the same stem as one, `file` and `files`, by the language of the texts."),
     ] = False
+    lemmas: Annotated[
+        str | None,
+        _option(
+            "--lemmas",
+            help="Put lemmas in the place of words, `city` for `cities`, by this spaCy pipeline: one that is "
+            "installed, as `en_core_web_sm`, or its folder.",
+        ),
+    ] = None
     ngrams: Annotated[
         int | None,
         _option(
@@ -185,6 +198,7 @@ class NewReading:
     on_error: OnError = "raise"
     delimiter: Delimiter = None
     token_pattern: TokenPattern = None
+    lemmas: LemmasOfModel = None
     max_memory: MaxMemory = None
     topic_labels: Annotated[
         str | None,
@@ -206,6 +220,18 @@ def pattern_to_use(found: dict[str, Any], given: str | None) -> str | None:
         f"the model's file asks for {pattern!r}, on which some texts could take for ever. If you trust whoever "
         f"made the model, give it yourself: --token-pattern {shlex.quote(pattern)}",
     )
+
+
+def lemmas_to_use(found: str | None, given: str | None) -> str | None:
+    """The spaCy pipeline of a fit: as given on the command line, or as `found` in a file that anyone may have made."""
+    from topoi.corpus.text.lemmas import is_installed
+
+    if given is not None or found is None or is_installed(found):
+        return found if given is None else given
+    raise ParameterError(
+        "lemmas", f"the fit was asked for lemmas by {found!r}, which is no installed spaCy pipeline. If it is a folder "
+        "that you trust, name it again: --lemmas FOLDER"
+    )  # fmt: skip
 
 
 def format_name(source: str, given: str | None, otherwise: str | None = None) -> str | None:
@@ -339,7 +365,12 @@ def _with_hint(
 
 
 def read_text(
-    text: str, before: dict[str, Any], model: Model, token_pattern: str | None = None, ngrams: Any = None
+    text: str,
+    before: dict[str, Any],
+    model: Model,
+    token_pattern: str | None = None,
+    ngrams: Any = None,
+    lemmas: str | None = None,
 ) -> Corpus:
     """One document that was typed in."""
     import io
@@ -350,7 +381,7 @@ def read_text(
     if model.words.vocabulary is None:
         raise ParameterError("text", "the model knows columns of counts, no words; give a file of counts")
     line = io.BytesIO(json.dumps({"text": text}).encode("utf-8"))
-    options = _as_cut_before(before, token_pattern, model, ngrams)
+    options = _as_cut_before(before, token_pattern, model, ngrams) | {"lemmas": lemmas}
     return read_documents(line, format="jsonl", text="text", **options).corpus
 
 

@@ -9,7 +9,7 @@ import typer
 
 from topoi.cli._app import console, print_json, told_warnings, waiting
 from topoi.cli._folder import open_model
-from topoi.cli._reading import PANEL, NewReading, TokenPattern, read_new, read_text
+from topoi.cli._reading import PANEL, LemmasOfModel, NewReading, TokenPattern, read_new, read_text
 from topoi.cli.predict import check_predicts
 from topoi.errors import ParameterError
 
@@ -40,6 +40,7 @@ def explain(
     ] = None,
     format: Annotated[str | None, typer.Option("--format", help="Format of DOCUMENTS.", rich_help_panel=PANEL)] = None,
     token_pattern: TokenPattern = None,
+    lemmas: LemmasOfModel = None,
     covariate: Annotated[
         list[str] | None,
         typer.Option("--covariate", help="With --text: a covariate of the fit and its value, as price=12.50."),
@@ -64,13 +65,17 @@ def explain(
         opened = open_model(model)
         check_predicts(opened)
         if text is not None:
-            data = Dataset(read_text(text, opened.reading, opened, token_pattern, opened.ngrams))
+            data = Dataset(read_text(text, opened.reading, opened, token_pattern, opened.ngrams, lemmas))
             data = replace(data, covariates=_typed(covariate or [], opened.covariates))
         else:
             if covariate:
                 raise ParameterError("covariates", "is for --text; those of DOCUMENTS are in their columns")
             new = NewReading(
-                text=None if column is None else [column], format=format, id="", token_pattern=token_pattern
+                text=None if column is None else [column],
+                format=format,
+                id="",
+                token_pattern=token_pattern,
+                lemmas=lemmas,
             )
             needed = {"covariates": opened.covariates, "ngrams": opened.ngrams}
             data = read_new(str(documents), new, opened.reading, opened, **needed)

@@ -13,7 +13,7 @@ from topoi.cli._app import note, told_warnings, waiting
 from topoi.cli._documents import allowed
 from topoi.cli._folder import Model, open_model
 from topoi.cli._output import check_output, check_output_folder
-from topoi.cli._reading import Delimiter, Encoding, Id, NewReading, Text, TokenPattern, read_new
+from topoi.cli._reading import Delimiter, Encoding, Id, LemmasOfModel, NewReading, Text, TokenPattern, read_new
 from topoi.cli.predict import names_of, say_skipped
 from topoi.errors import ParameterError
 
@@ -46,6 +46,7 @@ def export(
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     token_pattern: TokenPattern = None,
+    lemmas: LemmasOfModel = None,
 ) -> None:
     """Write a model for spreadsheets and other programs.
 
@@ -68,7 +69,7 @@ def export(
         check_output_folder(output)
     else:
         check_output(output, model, documents)
-    new = NewReading(text, id, documents_format, encoding, "raise", delimiter, token_pattern)
+    new = NewReading(text, id, documents_format, encoding, "raise", delimiter, token_pattern, lemmas)
     with waiting("loading …"):
         opened = open_model(model)
         data = None

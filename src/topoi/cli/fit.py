@@ -18,7 +18,16 @@ from topoi.cli._messages import in_words
 from topoi.cli._order import Order, begin, can_resume, read_order
 from topoi.cli._outcome import Speed, counts, left_out, outcome
 from topoi.cli._output import check_sources
-from topoi.cli._reading import Reading, TokenPattern, format_name, pattern_to_use, read
+from topoi.cli._reading import (
+    LemmasOfModel,
+    NewReading,
+    Reading,
+    TokenPattern,
+    format_name,
+    lemmas_to_use,
+    pattern_to_use,
+    read,
+)
 from topoi.cli._settings import Settings, new_estimator
 from topoi.cli._stop import Stop
 from topoi.errors import FileError, ParameterError
@@ -94,6 +103,7 @@ def resume(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     dask: Annotated[str | None, typer.Option("--dask", help="Another Dask scheduler than that of the fit.")] = None,
     token_pattern: TokenPattern = None,
+    lemmas: LemmasOfModel = None,
 ) -> None:
     """Go on with a fit that was stopped or killed, from its last checkpoint; or sample more from a finished model.
 
@@ -114,7 +124,9 @@ def resume(
             raise ParameterError("dask", "is for fits that were stopped; more sweeps are made in this process")
         from topoi.cli._more_sweeps import more_sweeps
 
-        more_sweeps(model, documents, sweeps, output, token_pattern, json, quiet)
+        more_sweeps(
+            model, documents, sweeps, output, NewReading(token_pattern=token_pattern, lemmas=lemmas), json, quiet
+        )
         return
     if documents is not None or output is not None:
         which = "documents" if documents is not None else "output"
@@ -122,16 +134,17 @@ def resume(
     folder = named(model)
     read_order(folder)  # there is something to go on with
     with only_we(folder):
-        follow(_agreed(read_order(folder), dask, token_pattern), folder, json, quiet)
+        follow(_agreed(read_order(folder), dask, token_pattern, lemmas), folder, json, quiet)
 
 
-def _agreed(order: Order, dask: str | None, token_pattern: str | None) -> Order:
+def _agreed(order: Order, dask: str | None, token_pattern: str | None, lemmas: str | None) -> Order:
     """An order from a folder, which somebody else may have written, with what the user says now."""
     asked = order.settings.dask
     if dask is None and asked not in (None, "blocks"):  # whoever wrote the folder does not choose whom we talk to
         raise ParameterError("dask", f"the fit was one of a Dask cluster; name it again: --dask {asked}")
     pattern = pattern_to_use(asdict(order.reading), token_pattern)
-    order = replace(order, reading=replace(order.reading, token_pattern=pattern))
+    lemmas = lemmas_to_use(order.reading.lemmas, lemmas)
+    order = replace(order, reading=replace(order.reading, token_pattern=pattern, lemmas=lemmas))
     if order.started_in not in ("", str(Path.cwd())) and not Path(order.source).exists():
         raise FileError(
             f"{order.source}: is not here; the fit was started in {order.started_in}, call `topoi resume` there.",

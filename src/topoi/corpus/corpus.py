@@ -16,7 +16,6 @@ import mmap
 import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -166,6 +165,7 @@ class Corpus:
         max_features: int | None = None,
         phrases: bool = False,
         stem: bool = False,
+        lemmas: Any = None,
         ngrams: int | Ngrams | None = None,
         like: Any = None,
         allow_empty: bool = False,
@@ -204,6 +204,9 @@ class Corpus:
         stem
             Take words of the same stem as one, "file" and "files", and show it as the form that comes most often. The
             stems are those of Snowball for the language of the texts, or for the first one that `stop_words` names.
+        lemmas
+            Put the lemma in the place of each word, "city" for "cities", by a pipeline of spaCy: the name of one that
+            is installed, as "en_core_web_sm", its folder, or the pipeline itself. Stop words are compared with lemmas.
         ngrams
             What to count beside the words of topics, for supervised models to predict from: see docs/supervised.md.
             1: words that topics do not count (stop words, rare words, numbers, and what was cleaned away), if two
@@ -211,8 +214,8 @@ class Corpus:
             stop words among them, and kept if two documents have them and one of their words is in the vocabulary.
         like
             A fitted estimator, or a corpus: the texts are read in its words, phrases and n-grams, and cleaned and cut
-            as its own texts were. Give the vectoriser too if it had one, and the `token_pattern` if that of a model is
-            not to be believed.
+            as its own texts were. Give the vectoriser too if it had one, the `token_pattern` if that of a model is not
+            to be believed, and as `lemmas` the folder of its spaCy pipeline if that is not installed as a package.
         allow_empty
             Whether there may be no documents, or none with a word.
         """
@@ -224,15 +227,13 @@ class Corpus:
         from topoi.corpus.text.gather import Gathering
 
         options = TextOptions(
-            clean, lowercase, token_pattern, stop_words, False, min_df, max_df, max_features, phrases, stem
+            clean, lowercase, token_pattern, stop_words, False, min_df, max_df, max_features, phrases, stem, lemmas
         )  # fmt: skip
         vocabulary, known = None, None
         if like is not None:
             vocabulary, ngrams = known_by(like)
             known, allow_empty = prepared_by(like), True
-            options = known.options if token_pattern is None else replace(known.options, token_pattern=token_pattern)
-            if token_pattern is None:
-                known.check_pattern()
+            options = known.options_with(token_pattern, lemmas)
         counter = new_counter(ngrams)
         gathering = Gathering(options, vocabulary, known, counter)
         for text in texts:

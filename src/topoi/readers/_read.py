@@ -58,6 +58,7 @@ def read_documents(
     max_features: int | None = None,
     phrases: bool = False,
     stem: bool = False,
+    lemmas: Any = None,
     ngrams: int | Ngrams | None = None,
     like: Any = None,
     delimiter: str | None = None,
@@ -101,7 +102,7 @@ def read_documents(
         become empty are kept. Limits do not apply. Without one, the vocabulary is every word there is, sorted.
     vocabulary_file
         The words of the columns of a file of counts (UCI, SVMlight, npz), if they are not in a file beside it.
-    clean, lowercase, token_pattern, stop_words, min_df, max_df, max_features, phrases, stem
+    clean, lowercase, token_pattern, stop_words, min_df, max_df, max_features, phrases, stem, lemmas
         How texts become words: as for `Corpus.from_texts`, with the same result. Files of counts keep all words unless
         they are asked not to.
     ngrams
@@ -110,7 +111,7 @@ def read_documents(
         the same. Files of counts have none.
     like
         A fitted estimator, or a corpus: its vocabulary, phrases and n-grams are used, and texts are cleaned and cut as
-        its own were, by the `token_pattern` that is given, if one is.
+        its own were, by the `token_pattern` and the spaCy pipeline (`lemmas`) that are given, if they are.
     tokenized
         The texts are words divided by blanks: they are not cleaned, nor cut by the pattern, nor made lower case, and
         keep their stop words unless these are named. So it is where texts are lists of words.
@@ -162,23 +163,20 @@ def read_documents(
     chosen = choose_format(origin, format)
     check_columns(chosen, request)
     options = TextOptions(
-        clean, lowercase, token_pattern, stop_words, tokenized, min_df, max_df, max_features, phrases, stem
+        clean, lowercase, token_pattern, stop_words, tokenized, min_df, max_df, max_features, phrases, stem, lemmas
     )  # fmt: skip
     prepared: Preparation | None = None
     if like is not None:
         vocabulary, ngrams = known_by(like)
         prepared = prepared_by(like)
-        options = prepared.options
-        if token_pattern is None:
-            prepared.check_pattern()
-        else:
-            options = replace(options, token_pattern=token_pattern)
+        options = prepared.options_with(token_pattern, lemmas)
     known = _known_words(vocabulary, max_memory)
     counter = new_counter(ngrams)
     if counter is not None and chosen.documents is None:
         raise ParameterError("ngrams", f"{origin.name} has counts of words, which do not tell n-grams; give texts")
-    if options.stem and chosen.documents is None:
-        raise ParameterError("stem", f"{origin.name} has counts of words, which stay as they are; give texts")
+    for name in ("stem", "lemmas"):
+        if getattr(options, name) and chosen.documents is None:
+            raise ParameterError(name, f"{origin.name} has counts of words, which stay as they are; give texts")
     try:
         if chosen.documents is not None:
             dataset = _read_texts(chosen.documents, request, options, known, prepared, keep_texts, counter)

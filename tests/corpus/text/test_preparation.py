@@ -88,6 +88,7 @@ def test_a_corpus_of_version_0_1_0_loads(tmp_path):
         {"copies": [[1]]}, {"copies": ["x"]}, {"copies": [[2**80, 1]]}, {"pairs": ["one"]}, {"pairs": [1]},
         {"pairs": ["a b", "a b"]}, {"tokenized": 1}, {"language": None}, {"more": 1},
         {"stem": "klingon"}, {"stem": True}, {"held": "x"}, {"held": [1]},
+        {"lemmas": True}, {"lemmas": "a name without version"},
     ],
     ids=str,
 )  # fmt: skip

@@ -118,23 +118,3 @@ def test_errors(monkeypatch, tmp_path):
     with pytest.raises(PackageMissingError, match=r"pip install 'topoi\[stem\]'"):
         Corpus.from_texts(TEXTS, stem=True)
     assert Corpus.from_texts(TEXTS).preparation.stem == ""
-
-
-def test_lemmas_of_spacy():
-    """The recipe of docs/howto/own_text.md, with the tables of lemmas in place of a model."""
-    spacy = pytest.importorskip("spacy", reason="not installed by our tests: docs/howto/own_text.md")
-    pytest.importorskip("spacy_lookups_data")
-    nlp = spacy.blank("de")
-    nlp.add_pipe("lemmatizer", config={"mode": "lookup"})
-    nlp.initialize()
-
-    def lemmas(texts):
-        return [[t.lemma_.lower() for t in text if t.is_alpha and not t.is_stop] for text in nlp.pipe(texts)]
-
-    texts = ["Die Häuser der Städte wurden gebaut.", "Eine Stadt baut Häuser."] * 4
-    corpus = Corpus.from_tokens(lemmas(texts))
-    assert set(corpus.vocabulary) == {"haus", "stadt", "bauen"}
-    model = LDA(2, n_sweeps=10, random_state=0).fit(corpus)
-    new = Corpus.from_tokens(lemmas(["Das Haus steht in der Stadt."]), model.vocabulary_)
-    assert new.n_tokens == 2
-    assert model.transform(new).shape == (1, 2)

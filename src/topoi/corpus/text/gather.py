@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.checks import Vocabulary
 from topoi.corpus.text.clean import Cleaner
+from topoi.corpus.text.lemmas import Lemmatizer, find_lemmas, load_lemmas
 from topoi.corpus.text.limits import Pruned
 from topoi.corpus.text.phrases import join_phrases
 from topoi.corpus.text.preparation import NAMED, UNKNOWN_LANGUAGE, Preparation, TextOptions
@@ -42,6 +43,10 @@ class Gathering:
         self._words = options.words
         self._every = options.every_word
         self._clean = Cleaner("none" if self._as_they_are else options.clean)
+        if listed and options.lemmas is not None:
+            raise ParameterError("lemmas", "are made of whole texts, but the documents are lists of words")
+        self._lemmatize = None if self._as_they_are else _lemmatizer(options, known)
+        self._lemmas = known.lemmas if known is not None else self._lemmatize.sign if self._lemmatize else ""
         self._pairs = {} if known is None else known.phrases
         self._language = ""
         self._hashes = array("q")
@@ -90,14 +95,16 @@ class Gathering:
     def add(self, text: str | list[str], n_kept: int = 0) -> None:
         """Take in a document; `n_kept` bytes are kept beside the words of all so far."""
         if isinstance(text, str):
-            document, n_characters = self._words.cut(self._clean(text)), len(text)
+            cleaned, n_characters = self._clean(text), len(text)
+            document = self._words.cut(cleaned if self._lemmatize is None else self._lemmatize(cleaned))
         else:
             document, n_characters = text, sum(map(len, text))
         self._hashes.append(hash(tuple(document)) if document else 0)
         if self._counter is not None:
             if isinstance(text, str):
                 letters = self._words.letters
-                in_order = [word for word in document if word not in letters]
+                written = document if self._lemmatize is None else self._words.cut(cleaned)
+                in_order = [word for word in written if word not in letters]
                 self._counter.add(in_order, self._removed_words(text, in_order))
             else:
                 self._counter.add(document)
@@ -129,7 +136,7 @@ class Gathering:
         pairs, held = _texts(map(" ".join, self._tokens.pairs)), _texts(self._tokens.held)
         made = Preparation(
             self._clean.clean, bool(options.lowercase), options.token_pattern or "", self._as_they_are, self._language,
-            removed, copies[:NAMED], *((pairs, self._stemmed, held) if known is None else known.forms),
+            removed, copies[:NAMED], *((pairs, self._stemmed, held) if known is None else known.forms), self._lemmas,
         )  # fmt: skip
         return (*self._tokens.tokens.arrays(), vocabulary), made, self._tokens.n_dropped
 
@@ -139,6 +146,18 @@ class Gathering:
         for name, counts in (("rare", pruned.rare), ("common", pruned.common), ("less frequent", pruned.beyond)):
             removed[f"{name} words"], removed[f"{name} tokens"] = counts
         return {name: n for name, n in removed.items() if n}
+
+
+def _lemmatizer(options: TextOptions, known: Preparation | None) -> Lemmatizer | None:
+    """What makes lemmas of texts: as asked for, or as the texts of a corpus or model that is `known` were made."""
+    named = "" if known is None else known.lemmas
+    if options.lemmas is None:
+        return find_lemmas(named) if named else None
+    found = load_lemmas(options.lemmas)
+    if known is None or found.name == named.partition(" ")[0]:
+        return found if known is None else find_lemmas(named)
+    made = f"lemmas by {named}" if named else "not lemmas"
+    raise ParameterError("lemmas", f"the words of the model are {made}, so that they cannot be those of {found.sign}")
 
 
 def _texts(values: Iterable[str]) -> Vocabulary:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.checks import Vocabulary, read_vocabulary
 from topoi.corpus.text.clean import Cleaner, check_clean
+from topoi.corpus.text.lemmas import SIGN, check_lemmas, find_lemmas
 from topoi.corpus.text.limits import Limits
 from topoi.corpus.text.phrases import JOINT, join_phrases
 from topoi.corpus.text.simple_pattern import is_simple
@@ -38,6 +39,7 @@ class TextOptions:
     max_features: int | None = None
     phrases: bool = False
     stem: bool = False
+    lemmas: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.stop_words, str | None) and isinstance(self.stop_words, Iterable):
@@ -49,6 +51,10 @@ class TextOptions:
         for name in ("lowercase", "tokenized", "phrases", "stem"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ParameterError(name, f"must be True or False, not {getattr(self, name)!r}")
+        check_lemmas(self.lemmas)
+        if self.lemmas is not None and (self.stem or self.tokenized):
+            other = "stem is another way to make words one" if self.stem else "tokenized texts are cut already"
+            raise ParameterError("lemmas", f"are made of whole texts, and {other}; choose one of the two")
 
     @property
     def limits(self) -> Limits:
@@ -74,7 +80,8 @@ class Preparation:
     "unknown" where no language was recognised. `removed` counts what was left out, by name. `copies` (n, 2)
     are documents, counted from 0, and earlier ones of which they are copies: the first few. `pairs` are the words of
     phrases, with a blank between. `stem` is the language by whose stems words are one, "" if they are not; `held` are
-    words that are not stemmed all the same.
+    words that are not stemmed all the same. `lemmas` is the name and version of the spaCy pipeline that puts lemmas in
+    the place of words, "" if none does.
     """
 
     clean: str = "none"
@@ -87,12 +94,20 @@ class Preparation:
     pairs: Vocabulary = field(default_factory=lambda: np.empty(0, object))
     stem: str = ""
     held: Vocabulary = field(default_factory=lambda: np.empty(0, object))
+    lemmas: str = ""
 
     @property
     def options(self) -> TextOptions:
         """What prepares new texts in the same way: words are chosen by a vocabulary then."""
         pattern = self.token_pattern or None
         return TextOptions(self.clean, self.lowercase, pattern, None, self.tokenized, 1, 1.0)
+
+    def options_with(self, token_pattern: str | None, lemmas: Any) -> TextOptions:
+        """`options`, with a pattern and a pipeline of spaCy that users name because they do not believe the model."""
+        if token_pattern is None:
+            self.check_pattern()
+            return replace(self.options, lemmas=lemmas)
+        return replace(self.options, token_pattern=token_pattern, lemmas=lemmas)
 
     @property
     def phrases(self) -> dict[tuple[str, str], str]:
@@ -114,10 +129,11 @@ class Preparation:
     def cut(self, texts: Iterable[str], vocabulary: Iterable[str] = ()) -> list[list[str]]:
         """The words of texts, cleaned, in their order; those that a vocabulary lacks are among them."""
         words, clean, phrases = self.options.words, Cleaner(self.clean), self.phrases
+        lemmatize = find_lemmas(self.lemmas) if self.lemmas else str
         form = self.form_finder(vocabulary)
         out = []
         for text in texts:
-            document = words.cut(clean(text))
+            document = words.cut(lemmatize(clean(text)))
             if form is not None:
                 document = list(map(form, document))
             document = join_phrases(document, phrases) if phrases else document
@@ -138,6 +154,8 @@ class Preparation:
             read_vocabulary(values)
         if self.stem and self.stem not in LANGUAGES.values():
             raise CorpusError(f"there is no language {self.stem!r:.60} to stem words by.")
+        if self.lemmas and not SIGN.fullmatch(self.lemmas):
+            raise CorpusError(f"{self.lemmas!r:.60} is no name of a spaCy pipeline with its version.")
         if wrong := next((pair for pair in self.pairs if len(pair.split(" ")) != 2), None):
             raise CorpusError(f"the phrase {wrong!r} is not two words.")
 
@@ -159,10 +177,10 @@ class Preparation:
         """From plain values, which may be a stranger's; an error if they cannot be."""
         kinds = {
             "clean": str, "lowercase": bool, "token_pattern": str, "tokenized": bool, "language": str, "removed": dict,
-            "copies": list, "pairs": list, "stem": str, "held": list,
+            "copies": list, "pairs": list, "stem": str, "held": list, "lemmas": str,
         }  # fmt: skip
         if isinstance(values, dict):
-            values = {"stem": "", "held": []} | values  # files from before there were stems
+            values = {"stem": "", "held": [], "lemmas": ""} | values  # files from before there were stems or lemmas
         if not isinstance(values, dict) or values.keys() != kinds.keys():
             raise CorpusError("it does not say how texts became words.")
         if wrong := next((name for name, kind in kinds.items() if type(values[name]) is not kind), None):
@@ -196,6 +214,8 @@ class Preparation:
             out = [" ".join((*out, "No language was recognised, so that stop words stay: see stop_words."))]
         if self.stem:
             out = [" ".join((*out, f"Words are one by stems of {self.stem.title()}, shown as their usual form."))]
+        if self.lemmas:
+            out = [" ".join((*out, f"Words are lemmas by the spaCy pipeline {self.lemmas}."))]
         more = []
         if junk := [f"{n[name]:,} {name}" for name in JUNK if n.get(name)]:
             more.append(f"Cleaned: {', '.join(junk)}.")
