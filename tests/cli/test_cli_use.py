@@ -428,3 +428,20 @@ def test_a_saved_estimator_without_a_folder(place):
     assert done("topics", place / "one" / "estimator.topoi").stdout == expected
     rows = done("predict", place / "one" / "estimator.topoi", place / "new.csv", "--text", "body").stdout
     assert rows.startswith("document,label\n")
+
+
+def test_scores_of_what_was_learned_from_are_no_scores(place, monkeypatch):
+    """It is said on standard error, so that JSON stays JSON."""
+    told = "is what the model has learned from"
+    assert told in done("evaluate", place / "one", place / "posts.csv", "--json").stderr
+    monkeypatch.chdir(place)
+    assert told in done("evaluate", "lda", "posts.csv").stderr
+    assert told not in done("evaluate", "lda", "posts.csv", "--held-out").stderr
+    assert told not in done("evaluate", "lda", "new.csv").stderr
+
+
+def test_gaps_among_targets_are_called_so(place, tmp_path):
+    rows = [row | {"stars": "" if i % 5 == 0 else row["stars"]} for i, row in enumerate(records(30))]
+    write_csv(tmp_path / "gaps.csv", rows)
+    fitted = done("fit", tmp_path / "gaps.csv", "--text", "body", "--target", "stars", *QUICK, "-o", tmp_path / "m")
+    assert "; 6 without a target." in fitted.output

@@ -82,3 +82,12 @@ def test_faults():
         read_given([["a"], []], 2)
     with pytest.raises(ParameterError, match="infinite"):
         read_given([1.0, np.inf, 2.0], 3)
+
+
+def test_labels_to_score_by_must_be_known():
+    """`fit` takes gaps; a score of them there is not, and the error does not name a parameter of `fit`."""
+    y = ["a", "b", None, "a", "b"] * 6
+    model = quick().fit(X, y)
+    for gap in (None, np.nan):
+        with pytest.raises(ParameterError, match="label 2 is NaN or infinite; score only documents whose"):
+            model.score(X[:3], np.array(["a", "b", gap], object))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -140,3 +141,27 @@ def test_damaged_files(fitted, tmp_path):
         model.save(tmp_path / "m.topoi")
         with pytest.raises(ModelError):
             topoi.load(tmp_path / "m.topoi")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_data_frame_with_texts_says_which_columns_to_give(frame):
+    """It has no counts, and which of its texts are meant nobody can know."""
+    X = frame({"number": [1, 2], "title": ["bread", None], "body": ["butter and jam", "rain"]})
+    with pytest.raises(
+        CorpusError, match=r"texts in 'title', 'body', not counts. Give one column, as X\['title'\]"
+    ) as told:
+        quick().fit(X)
+    joined = str(told.value).split("join several: ")[1].removesuffix(".")
+    assert list(eval(joined, {"X": X})) == ["bread butter and jam", " rain"]
+    with pytest.raises(CorpusError, match=r"texts in 'body', not counts. Give one column, as X\['body'\]\."):
+        quick().fit(X[["number", "body"]])
+
+
+def test_the_name_of_a_file_says_how_it_is_read(tmp_path):
+    path = tmp_path / "posts.csv"
+    path.write_text("text\nbread and butter\nrain and wind\n", "utf-8")
+    with pytest.raises(CorpusError, match=r"X is the name of a file, not of the folder of a corpus\. Read it") as told:
+        quick().fit(str(path))
+    assert "damaged" not in str(told.value)
+    code = str(told.value).split("Read it first: ")[1]
+    assert eval(code, {"topoi": __import__("topoi.readers")}).n_documents == 2

@@ -125,3 +125,10 @@ def test_are_dates():
     assert are_dates(["2024-01-15", None])
     assert not are_dates(["1990", "1991"])
     assert not are_dates([None])
+
+
+def test_spellings_of_one_group_are_told():
+    with pytest.warns(
+        UserWarning, match="'priority' has the groups 'High' and 'high', which differ in capital letters"
+    ):
+        assert as_groups(["high", "High ", "low"], name="priority").names == ["High", "high", "low"]

@@ -158,7 +158,9 @@ def _read(file: Path, path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]
     from safetensors import SafetensorError, safe_open
 
     if not stat.S_ISREG(os.stat(file).st_mode):  # a pipe would be waited for
-        raise ModelError(f"{path}: not a topoi model: it is not a file")
+        inside = sorted(file.glob("*.topoi"))
+        hint = f", but a folder; a model is in it: {os.path.join(path, inside[0].name)}" if len(inside) == 1 else ""
+        raise ModelError(f"{path}: not a topoi model: it is not a file{hint}")
     with open(file, "rb"):  # safetensors says of a file that may not be read that there is none
         pass
     try:

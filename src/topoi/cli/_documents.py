@@ -141,6 +141,14 @@ class OfFit:
     learned_from: Dataset
 
 
+def is_source_of_fit(model: Model, source: str) -> bool:
+    """Whether documents are read from the file that the model has learned from, as its folder names it."""
+    before = model.about.get("source")
+    if not isinstance(before, str) or "-" in (before, source):
+        return False
+    return Path(before).resolve() == Path(source).resolve()
+
+
 def documents_of_fit(opened: Model, path: str, source: str | None, reading: NewReading, why: str, usage: str) -> OfFit:
     """The documents that a model has learned from: where its fit had them, unless a source is named."""
     import numpy as np

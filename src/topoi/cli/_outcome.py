@@ -100,7 +100,8 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
     lines = [f"{n['learned_from']:,} documents, {n['tokens']:,} tokens, {n['words']:,} words"]
     lines += [f"{held_out['documents']:,} more held out"] if held_out["documents"] else []
     lines += [f"{n['empty']:,} without a word of the vocabulary"] if n["empty"] else []
-    lines += [f"{about['labels']['unlabelled']:,} without a label"] if _some_unlabelled(about) else []
+    what = "target" if model.target.kind == "numbers" else "label"
+    lines += [f"{about['labels']['unlabelled']:,} without a {what}"] if _some_unlabelled(about) else []
     out.print("; ".join(lines) + ".", soft_wrap=True)
     for sentence in what_was_left_out(model.estimator):
         out.print(in_words(sentence), soft_wrap=True)

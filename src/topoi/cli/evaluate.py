@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from topoi.cli._app import console, note, print_json, told_warnings, waiting
-from topoi.cli._documents import HeldOut, NewLabel, NewTarget, WithoutCovariates, open_with_labels
+from topoi.cli._documents import HeldOut, NewLabel, NewTarget, WithoutCovariates, is_source_of_fit, open_with_labels
 from topoi.cli._reading import NewReading
 from topoi.cli.predict import say_skipped
 from topoi.errors import ParameterError
@@ -75,6 +75,11 @@ def evaluate(
         raise ParameterError("measures", "predictions: the right labels are needed; name their column by --label")
     if foreign := found.get("documents_with_unknown_labels"):
         note(f"{foreign:,} documents have labels that the model does not know; such labels are not scored.")
+    if not held_out and is_source_of_fit(given.model, documents):
+        note(
+            f"{documents} is what the model has learned from, so that it scores too well. Evaluate other documents, or "
+            "fit with --hold-out and evaluate with --held-out."
+        )
     if json:
         print_json({"model": model, "documents": len(data), **found})
         return

@@ -174,9 +174,26 @@ def _unframe(X: Any) -> tuple[Any, list[str] | None]:
     if columns and hasattr(X, "sparse"):  # pandas, every column sparse
         return X.sparse.to_coo(), names
     values = X.to_numpy()
+    if values.dtype.kind in "OUT":
+        _check_no_texts(X, columns)
     if values.dtype == object and all(getattr(dtype, "kind", "O") in "biuf" for dtype in X.dtypes):
         values = X.to_numpy(dtype=np.float64, na_value=np.nan)  # nullable integers with a gap
     return values, names
+
+
+def _check_no_texts(X: Any, columns: list[Any]) -> None:
+    """Raise if columns of a data frame have texts, and say how one or several of them are given."""
+    from topoi.corpus.text import as_texts
+
+    names = [name for name in columns if as_texts(X[name]) is not None]
+    if not names:
+        return
+    few = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+    told = f"X is a data frame with texts in {few}, not counts. Give one column, as X[{names[0]!r}]"
+    if len(names) > 1:
+        fill = "fillna" if hasattr(X, "iloc") else "fill_null"  # of pandas and of polars
+        told += ", or join several: " + " + ' ' + ".join(f"X[{name!r}].{fill}('')" for name in names[:2])
+    raise CorpusError(f"{told}.")
 
 
 def _as_array(X: Any) -> npt.NDArray[Any]:

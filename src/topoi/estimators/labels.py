@@ -28,8 +28,16 @@ def check_mask(unlabelled: Any, n_documents: int) -> NDArray[np.bool_]:
     return mask
 
 
-def check_labels(y: Any, n_documents: int, mask: NDArray[np.bool_] | None = None) -> NDArray[Any]:
-    """The labels of the documents that have one, checked; those of documents in `mask` are not looked at."""
+def check_labels(
+    y: Any,
+    n_documents: int,
+    mask: NDArray[np.bool_] | None = None,
+    advice: str = "mark documents without a label by `unlabelled`",
+) -> NDArray[Any]:
+    """The labels of the documents that have one, checked; those of documents in `mask` are not looked at.
+
+    `advice` is for labels that are missing.
+    """
     if y is None:
         raise ParameterError("y", "requires y to be passed, but the target y is None")
     try:
@@ -50,8 +58,7 @@ def check_labels(y: Any, n_documents: int, mask: NDArray[np.bool_] | None = None
     if missing.any():
         row = int(np.flatnonzero(~mask)[missing.reshape(len(labels), -1).any(1)][0])
         raise ParameterError(
-            "y", f"label {row} is NaN or infinite; mark documents without a label by `unlabelled`. "
-            "Input y contains NaN."
+            "y", f"label {row} is NaN or infinite; {advice}. Input y contains NaN."
         )  # fmt: skip
     if labels.dtype == object:
         labels = np.array(labels.tolist())  # numbers, if they are, whatever stood between them
@@ -137,7 +144,7 @@ class Labels:
 
     def check_known(self, y: Any, n_documents: int) -> NDArray[Any]:
         """Labels to compare predictions with: raise if there is one that the model cannot predict."""
-        labels = check_labels(y, n_documents)
+        labels = check_labels(y, n_documents, advice="score only documents whose labels are known")
         if self.several:
             if labels.ndim != 2 or labels.shape[1] != len(self.classes) or not np.isin(labels, (0, 1)).all():
                 shape = f"({n_documents}, {len(self.classes)})"

@@ -87,9 +87,13 @@ class TakesDocuments:
         try:
             return Corpus.load(path)
         except CorpusError as error:
+            if os.path.isfile(path):
+                read = f"topoi.readers.read_documents({os.fspath(path)!r}).corpus"
+                what = f"X is the name of a file, not of the folder of a corpus. Read it first: {read}"
+                raise CorpusError(what) from error
             if isinstance(path, str) and not is_url(path) and not os.path.exists(path):
                 what = "X is a string, and no folder has this name; for a text give a list: [text]."
-                raise CorpusError(f"{error} {what}") from error
+                raise CorpusError(f"{path!r:.60}: {what}") from error
             raise
 
     @property

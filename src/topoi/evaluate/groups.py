@@ -217,6 +217,14 @@ def _categories(values: list[Any], name: str, ordered: list[Any] | None) -> Grou
     texts = [str(value).strip() for value in values]
     used = set(texts)
     names = sorted(used) if ordered is None else [text for text in map(str, ordered) if text in used]
+    spellings: dict[str, str] = {}
+    for text in names:
+        if (first := spellings.setdefault(text.casefold(), text)) != text:
+            warn_user(
+                f"{name!r} has the groups {first!r} and {text!r}, which differ in capital letters only; write them "
+                "alike if they are one."
+            )
+            break  # one tells what is the matter
     code_of = {text: code for code, text in enumerate(names)}
     codes = np.array([code_of[text] for text in texts], np.int64)
     return Groups(name, "categories", names, codes, [None] * len(names), list(range(len(names))))

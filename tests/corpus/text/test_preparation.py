@@ -120,3 +120,10 @@ def test_texts_that_are_cut_already(tmp_path):
     assert corpus.preparation.tokenized
     assert read_documents(path, stop_words="english").corpus.n_tokens == 2
     assert np.array_equal(Preparation(tokenized=True).cut(["A-b c"]), [["A-b", "c"]])
+
+
+def test_one_word_is_one_word():
+    made = Preparation(language="german", removed={"stop words": 1, "common words": 1, "common tokens": 1425})
+    assert made.sentences() == ["Left out: 1 stop word of German, 1 common word (1,425 times)."]
+    made = Preparation(language="german", removed={"rare words": 2, "rare tokens": 1})
+    assert made.sentences() == ["Left out: 2 rare words (1 time)."]

@@ -203,9 +203,9 @@ class Preparation:
         if n.get("stop words"):
             names = " and ".join(name.strip().title() for name in self.language.split(","))
             whose = "as given" if self.language == "given" else f"of {names}"
-            words.append(f"{n['stop words']:,} stop words {whose}")
+            words.append(f"{counted(n['stop words'], 'stop word')} {whose}")
         words += [
-            f"{n[f'{name} words']:,} {name} words ({n[f'{name} tokens']:,} times)"
+            f"{counted(n[f'{name} words'], f'{name} word')} ({counted(n[f'{name} tokens'], 'time')})"
             for name in ("rare", "common", "less frequent")
             if n.get(f"{name} words")
         ]
@@ -224,6 +224,11 @@ class Preparation:
             are = "1 document is a copy of another" if copies == 1 else f"{copies:,} documents are copies of others"
             more.append(f"{are}: {'' if copies <= len(self.copies) else 'as '}document {named}.")
         return [*out, *([" ".join(more)] if more else [])]
+
+
+def counted(n: int, what: str) -> str:
+    """So many of something, as "1 word" or "2 words"."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def prepared_by(like: Any) -> Preparation:
