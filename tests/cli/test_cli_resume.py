@@ -51,6 +51,7 @@ def test_time_is_up_and_resumed(posts, tmp_path):
     result = call("resume", tmp_path / "m")
     assert result.exit_code == 2
     assert "its fit is finished" in result.output
+    assert "--sweeps 50" in result.output
 
 
 def test_force_begins_anew(posts, tmp_path, monkeypatch):

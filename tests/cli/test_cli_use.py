@@ -305,9 +305,12 @@ def test_report(place, tmp_path, name):
 
 def test_report_without_documents_and_of_what_was_held_out(place, tmp_path):
     done("report", place / "one", "-o", tmp_path / "r.html")
-    assert "orchard" in (tmp_path / "r.html").read_text("utf-8")
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "orchard" in page
+    assert "<title>Topics of MedLDAClassifier<" in page
     done("report", place / "several", place / "posts.csv", "--held-out", "-o", tmp_path / "h.html")
     page = (tmp_path / "h.html").read_text("utf-8")
+    assert "<title>Topics of posts.csv<" in page
     assert sum(f'"post-{i}"' in page for i in range(60)) == 12
     assert "--held-out: needs the file" in call("report", place / "several", "--held-out").stderr
 

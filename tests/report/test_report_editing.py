@@ -82,6 +82,7 @@ def test_all_topics_at_a_glance(visit, page_of_model, model, viewport):
         parts = [float(line.split("\n")[-1].split("\u2009")[0]) for line in typical.all_inner_texts()]
         assert len(parts) <= 3
         assert parts == sorted(parts, reverse=True)
+        assert all(line.startswith("number ") for line in typical.all_inner_texts())  # without the tags of the text
     assert page.locator(".typical li").count() > 12
     assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
     # A click on one chooses it everywhere.

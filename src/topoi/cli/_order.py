@@ -65,7 +65,8 @@ def read_order(folder: Path) -> Order:
     """The order of an unfinished fit, checked."""
     path = folder / UNFINISHED
     if not path.is_file():
-        done = "its fit is finished" if (folder / ABOUT).is_file() else "there is no fit in it"
+        more = f"its fit is finished. To sample more from it: topoi resume {folder} --sweeps 50"
+        done = more if (folder / ABOUT).is_file() else "there is no fit in it"
         raise FileError(f"{folder}: has nothing to go on with: {done}.", str(folder))
     from topoi.estimators.number_of_topics import AUTO
     from topoi.estimators.saved import check_believed

@@ -65,7 +65,7 @@ def report(
             opened.estimator,
             held_out=True if held_out else None,
             label_names=opened.target.names,
-            title=title,
+            title=title or (None if documents in (None, "-") else f"Topics of {Path(documents).name}"),
             max_documents=max_documents,
             **more,
         )

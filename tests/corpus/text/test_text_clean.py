@@ -50,6 +50,12 @@ def test_armour():
     assert cleaned(open_end) == ["this", "never", "ends"]
 
 
+def test_breaks_that_close_themselves():
+    """Beside those of HTML: an element of XML may be what the text is about."""
+    assert cleaned("one<br/>two<BR/>three<hr/>four<br />five<img src='a'/>") == ["one", "two", "three", "four", "five"]
+    assert cleaned("the tag <child/> of it") == ["the", "tag", "<child/>", "of", "it"]
+
+
 def test_what_was_removed_is_counted():
     clean = Cleaner()
     clean("a@b.org http://x.org <i>x</i>")

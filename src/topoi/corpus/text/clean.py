@@ -26,7 +26,8 @@ _HOST = re.compile(
     rf"(?<![\w.-])(?:(?:[a-z\d-]++\.){{1,8}}(?:{_DOMAINS})|(?:[a-z\d-]++\.){{2,8}}(?:{_COUNTRIES}))(?![\w-])", re.I
 )
 _HOST_ENDS = re.compile(rf"\.(?:{_DOMAINS}|{_COUNTRIES})\b", re.I)  # quick: it begins with a character
-_TAG = re.compile(r"</?[a-z][a-z0-9]*+(?:\s[^<>]*+)?+>|<![a-z][^<>]*+>", re.I)
+# With a slash at its end and nothing before it only what HTML closes so: "<child/>" may be a word of the text.
+_TAG = re.compile(r"</?[a-z][a-z0-9]*+(?:\s[^<>]*+)?+>|<(?:br|hr|wbr)/>|<![a-z][^<>]*+>", re.I)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,30});", re.I)
 _LONG = re.compile(rf"(?<![!-~])[!-~]{{{LONGEST},}}+")
 _UUENCODED = re.compile(r"M[ -`]{60}\s*$")  # a full line: its length, then 60 characters of which none is lower case

@@ -4,6 +4,7 @@ const CARDS = 48;
 const CARD_WORDS = 12;
 const TYPICAL = 3;
 const SNIPPET_OF_CARD = 110;
+const MARKUP = /<\/?[a-z][a-z0-9]*(?:\s[^<>]*)?\/?>/giu; // tags of HTML, which a card has no room for
 const STRONGEST = 3; // groups of a column
 const MOST_COLUMNS = 4; // of which a card tells
 const SPARK = { wide: 88, high: 24, left: 2, right: 2, top: 3, bottom: 2 };
@@ -153,7 +154,7 @@ function snippet(doc) {
   const text = doc.text === undefined
     ? doc.words.map((word, j) => [doc.counts[j], data.words[word]]).sort((a, b) => b[0] - a[0]).slice(0, 14)
       .map(([, word]) => word).join(" ")
-    : doc.text.slice(0, 400).replace(/\s+/gu, " ").trim();
+    : doc.text.slice(0, 400).replace(MARKUP, " ").replace(/\s+/gu, " ").trim();
   return text.length > SNIPPET_OF_CARD ? `${text.slice(0, SNIPPET_OF_CARD)}…` : text;
 }
 
