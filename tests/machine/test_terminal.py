@@ -67,6 +67,16 @@ def test_console(terminal):
 
 
 @pytest.mark.parametrize(
+    ("terminal", "lines"), [(True, ["a sentence", "that is long"]), (False, ["a sentence that is long"])]
+)
+def test_sentences_break_between_words_on_a_terminal_only(terminal, lines):
+    """Whoever reads a pipe looks for whole lines."""
+    out = StringIO()
+    Console(file=out, width=14, force_terminal=terminal, color_system=None).say("a sentence that is long")
+    assert out.getvalue().rstrip("\n").split("\n") == lines
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ("topics", "model"),

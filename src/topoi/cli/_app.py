@@ -95,12 +95,12 @@ def console(stderr: bool = False, quiet: bool = False) -> Console:
 
 def complain(message: str) -> None:
     """Print what is wrong."""
-    console(stderr=True).print(f"Error: {message}", style="red", soft_wrap=True)
+    console(stderr=True).say(f"Error: {message}", "red")
 
 
 def note(message: str, quiet: bool = False) -> None:
     """Print a remark to standard error."""
-    console(stderr=True, quiet=quiet).print(message, style="yellow", soft_wrap=True)
+    console(stderr=True, quiet=quiet).say(message, "yellow")
 
 
 @contextlib.contextmanager

@@ -28,6 +28,10 @@ class Console(RichConsole):
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(harmless(segment.text), segment.style)
 
+    def say(self, sentence: str, style: str | None = None) -> None:
+        """Print a sentence: on a terminal broken between words, elsewhere as one line, for whatever reads it."""
+        self.print(sentence, style=style, soft_wrap=not self.is_terminal)
+
     def on_broken_pipe(self) -> None:
         """Whoever reads has enough, as `head`: the command ends as for any other output (Rich exits with 1)."""
         self.quiet = True

@@ -6,8 +6,7 @@ import statistics
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from topoi.cli._console import Console
     from topoi.cli._folder import Model
     from topoi.corpus import Corpus
     from topoi.readers import Dataset
@@ -102,30 +101,29 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
     lines += [f"{n['empty']:,} without a word of the vocabulary"] if n["empty"] else []
     what = "target" if model.target.kind == "numbers" else "label"
     lines += [f"{about['labels']['unlabelled']:,} without a {what}"] if _some_unlabelled(about) else []
-    out.print("; ".join(lines) + ".", soft_wrap=True)
+    out.say("; ".join(lines) + ".")
     for sentence in what_was_left_out(model.estimator):
-        out.print(in_words(sentence), soft_wrap=True)
+        out.say(in_words(sentence))
     if n["skipped"]:
         remark = f"{n['skipped']:,} documents could not be read; the first: {data.skipped[0]}"
-        out.print(remark, soft_wrap=True)
+        out.say(remark)
     ended = {"finished": "", "time": " (stopped: time is up)", "converged": " (converged)"}
     speed = f"{about['tokens_per_second'] / 1e6:.2g} M tokens/s"
     joint = "" if about["log_joint"] is None else f"; log joint {about['log_joint']:,.0f}"
     stopped = ended.get(about["stopped"], " (stopped early)")
-    out.print(
+    out.say(
         f"{about['estimator']}, {len(model.estimator.components_)} topics: {about['sweeps']} sweeps{stopped} "
-        f"in {about['seconds']:.1f} s, {speed}{joint}.",
-        soft_wrap=True,
+        f"in {about['seconds']:.1f} s, {speed}{joint}."
     )
-    out.print(convergence_in_words(model.estimator), soft_wrap=True)
+    out.say(convergence_in_words(model.estimator))
     if posterior := number_in_words(about["topics"]):
-        out.print(f"Number of topics: {posterior}.", soft_wrap=True)
+        out.say(f"Number of topics: {posterior}.")
     if depends := model.topic_covariates:
         listed = ", ".join(f"{name} (a {kind})" for name, kind in depends.items())
-        out.print(f"Topics depend on {listed}.", soft_wrap=True)
+        out.say(f"Topics depend on {listed}.")
     scores = [f"{name} {held_out[name]:.4g}" for name in HEADLINES if isinstance(held_out.get(name), float)]
     if scores:
-        out.print(f"Held-out documents: {', '.join(scores)}.", soft_wrap=True)
+        out.say(f"Held-out documents: {', '.join(scores)}.")
     rows = sorted(topic_rows(model, 8), key=lambda row: -row["share"])
     out.print(topic_table(model, rows[:SHOWN], out))
     if len(rows) > SHOWN:

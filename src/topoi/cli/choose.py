@@ -229,6 +229,6 @@ def _show(chosen: Choice) -> None:
     for row, line in zip(chosen.table, lines, strict=True):
         table.add_row(*line, style="bold green" if row["n_topics"] == chosen.best else None)
     out.print(table)
-    out.print(chosen.reason, style="bold", soft_wrap=True)
+    out.say(chosen.reason, "bold")
     for remark in chosen.remarks:
-        out.print(remark, style="yellow" if remark.startswith("Warning") else None, soft_wrap=True)
+        out.say(remark, "yellow" if remark.startswith("Warning") else None)

@@ -36,7 +36,7 @@ def warmup(
     where = cache_dir()
     seconds = time.perf_counter() - begun
     kept = where or "memory only: there is no folder that only you can write to"
-    log.print(f"Ready after {seconds:.0f} s; kernels are in {kept}.", soft_wrap=True)
+    log.say(f"Ready after {seconds:.0f} s; kernels are in {kept}.")
 
 
 #: What `auto` means for supervised models: with many tokens another sampler.
