@@ -71,9 +71,9 @@ def test_console(terminal):
 )
 def test_sentences_break_between_words_on_a_terminal_only(terminal, lines):
     """Whoever reads a pipe looks for whole lines."""
-    out = StringIO()
+    out = io.StringIO()
     Console(file=out, width=14, force_terminal=terminal, color_system=None).say("a sentence that is long")
-    assert out.getvalue().rstrip("\n").split("\n") == lines
+    assert [line.rstrip() for line in out.getvalue().splitlines()] == lines
 
 
 @pytest.mark.parametrize(
