@@ -4,7 +4,8 @@ const CARDS = 48;
 const CARD_WORDS = 12;
 const TYPICAL = 3;
 const SNIPPET_OF_CARD = 110;
-const MARKUP = /<\/?[a-z][a-z0-9]*(?:\s[^<>]*)?\/?>/giu; // tags of HTML, which a card has no room for
+// Tags of HTML, which a card has no room for; other text in angle brackets stays.
+const MARKUP = /<\/?[a-z][a-z0-9]*(?:\s+[\w:-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>]+))?)*\s*\/?>/giu;
 const STRONGEST = 3; // groups of a column
 const MOST_COLUMNS = 4; // of which a card tells
 const SPARK = { wide: 88, high: 24, left: 2, right: 2, top: 3, bottom: 2 };
