@@ -93,7 +93,7 @@ def test_what_is_refused(lda, entries, message):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([], "must be a path, or a mapping"),
+        (7, "must be a path, a list of entries, or a mapping"),
         ({"version": 1, "edits": []}, "have the format None"),
         ({"format": "topoi edits", "version": 2, "edits": []}, "have version 2; this topoi reads 1"),
         ({"format": "topoi edits", "version": True, "edits": []}, "have version True"),
@@ -109,6 +109,14 @@ def test_what_is_refused(lda, entries, message):
 def test_the_file_as_a_whole(lda, given, message):
     with pytest.raises(EditError, match=message):
         lda.apply(given)
+
+
+def test_a_list_of_entries_is_enough_in_python(lda):
+    entries = [name(2, "rain"), {"edit": "hide", "topic": 0}]
+    found, expected = lda.apply(entries), lda.apply(edits(*entries))
+    assert found.topic_names_ == expected.topic_names_
+    assert found.hidden_topics_ == expected.hidden_topics_ == [0]
+    assert lda.apply([]).topic_names_ == lda.topic_names_
 
 
 def test_a_file(lda, tmp_path):

@@ -32,6 +32,22 @@ def chosen(train):
     return choose(train.X, (8, 2, 5), estimator=QUICK)
 
 
+def test_texts_are_taken_as_fit_takes_them():
+    """Words that topics leave out are there for a supervised model, as `fit(texts, y)` has them."""
+    kinds = (["bread", "butter", "jam"], ["rain", "wind", "snow"])
+    texts = [" ".join([*kinds[d % 2], kinds[d % 2][d % 3], "and the 42"]) for d in range(60)]
+    y = ["a", "b"] * 30
+    series = pd.Series(texts)
+    for estimator, target, ngrams in ((QUICK, None, None), (MedLDAClassifier(2), y, 1)):
+        found = as_documents(series, estimator, target).corpus
+        expected = Corpus.from_texts(texts, ngrams=ngrams)
+        np.testing.assert_array_equal(found.words, expected.words)
+        assert found.vocabulary.tolist() == expected.vocabulary.tolist()
+        assert (found.ngrams is None) == (ngrams is None)
+    of_texts = choose(series, (2, 3), cv=2, n_words=2, estimator=QUICK)
+    assert of_texts.table == choose(Corpus.from_texts(texts), (2, 3), cv=2, n_words=2, estimator=QUICK).table
+
+
 # ---- Folds -------------------------------------------------------------------------------------------------
 
 

@@ -195,8 +195,11 @@ def as_edits(given: Any) -> Edits:
         return given
     if isinstance(given, str | os.PathLike):
         return read_edits(Path(given))
+    if isinstance(given, list | tuple):
+        given = {"format": FORMAT, "version": VERSION, "edits": given}
     if not isinstance(given, Mapping):
-        raise EditError(f"must be a path, or a mapping with the keys format, version and edits, not {given!r:.60}")
+        what = "must be a path, a list of entries, or a mapping with the keys format, version and edits"
+        raise EditError(f"{what}, not {given!r:.60}")
     if given.get("format") != FORMAT:
         raise EditError(f'have the format {given.get("format")!r:.60}, not "{FORMAT}"')
     if given.get("version") != VERSION or isinstance(given.get("version"), bool):

@@ -142,7 +142,7 @@ class SupervisedEstimator(TopicEstimator):
         return parts_of(bag, thetas, columns, bag.shape[1] - n_words)
 
     @property
-    def _ngrams_of_texts(self) -> int | None:
+    def ngrams_of_texts(self) -> int | None:
         """The words that topics do not count, if words have a part in predictions."""
         return 1 if self.refit and self.word_features else None
 

@@ -97,14 +97,14 @@ class TakesDocuments:
             raise
 
     @property
-    def _ngrams_of_texts(self) -> int | None:
+    def ngrams_of_texts(self) -> int | None:
         """What `fit` counts of texts beside the words of topics, as `ngrams` of `Corpus.from_texts`."""
         return None
 
     def _from_texts(self, texts: list[Any], reset: bool, allow_empty: bool, like: Corpus | None) -> Corpus:
         """Texts as a corpus: of words of their own with `reset`, else of those of the model or of `like`."""
         if reset:
-            return Corpus.from_texts(texts, ngrams=self._ngrams_of_texts)
+            return Corpus.from_texts(texts, ngrams=self.ngrams_of_texts)
         known = self if like is None else like
         if (self.preparation_ if like is None else like.preparation) is None:
             raise CorpusError(

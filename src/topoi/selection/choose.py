@@ -41,7 +41,8 @@ def choose(
 
     Parameters
     ----------
-    X : counts (n_documents, n_words), sparse or dense, a `Corpus`, or the folder of a saved one.
+    X : texts, counts (n_documents, n_words), sparse or dense, a `Corpus`, or the folder of a saved one.
+        The words of texts are those of all of them, also of those that are held out.
     n_topics : whole numbers
         The numbers of topics to try, each once.
     y : labels or targets, if the estimator learns them

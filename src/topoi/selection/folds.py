@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 
 from topoi._machine.rng import FOLDS, bits, new_stream
 from topoi.corpus import Corpus
+from topoi.corpus.text import as_texts
 from topoi.errors import ParameterError
 from topoi.estimators.topics_of_labels import PARAMETER as TOPIC_LABELS
 from topoi.estimators.topics_of_labels import read_topic_labels
@@ -78,7 +79,10 @@ def as_documents(
 ) -> Documents:
     """What a user means by documents and what is known of them; an error if the estimator cannot use it."""
     corpus = Corpus.load(X) if isinstance(X, str | os.PathLike) else X
-    corpus = corpus.in_memory if isinstance(corpus, Corpus) else Corpus.from_counts(corpus)
+    if not isinstance(corpus, Corpus):
+        texts, ngrams = as_texts(corpus), estimator.ngrams_of_texts
+        corpus = Corpus.from_counts(corpus) if texts is None else Corpus.from_texts(texts, ngrams=ngrams)
+    corpus = corpus.in_memory
     supervised = get_tags(estimator).target_tags.required
     if supervised != (y is not None):
         name = type(estimator).__name__
