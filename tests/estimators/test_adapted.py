@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from support.labelled import LOSSES, quick
+from topoi.chain.responses.signs import Signs, SignWeights
 from topoi.estimators.classifier import MedLDAClassifier
 from topoi.estimators.labels import balance
 
@@ -33,6 +34,12 @@ def lessons(monkeypatch):
     return of
 
 
+def weights_by(targets, positive_weight):
+    """Weights (documents, labels) that balance the labels alone."""
+    of_documents = np.ones(len(targets), np.float32)
+    return SignWeights(Signs.of(targets), of_documents, balance(targets, positive_weight))[:]
+
+
 def test_balance():
     """The cube root of how many times rarer a label is; never less than 1, nothing for documents without labels."""
     targets = np.full((28, 3), -1.0)
@@ -40,13 +47,13 @@ def test_balance():
     targets[:20, 1] = 1  # more often there than not
     targets[20:, 2] = NAN
     targets[:4, 2] = 1  # 4 of 20
-    found = balance(targets, None)
+    found = weights_by(targets, None)
     assert found[0, 0] == pytest.approx(3)
     assert (found[:20, 1] == 1).all()
     np.testing.assert_allclose(found[:4, 2], 4 ** (1 / 3))
     assert (found[targets <= 0] == 1).all()
     assert (found[np.isnan(targets)] == 1).all()
-    np.testing.assert_array_equal(balance(targets, 5.0), np.where(targets > 0, 5.0, 1.0))
+    np.testing.assert_array_equal(weights_by(targets, 5.0), np.where(targets > 0, 5.0, 1.0))
     assert np.isfinite(balance(np.array([[-1.0, 1.0], [-1.0, 1.0]]), None)).all()  # no positive, no negative
 
 
@@ -58,15 +65,15 @@ def test_who_is_weighed(lessons, train):
     (lesson,) = lessons(train.X, several)
     np.testing.assert_allclose(lesson.weight[:, 0], np.where(rare > 0, expected, 1.0))
     assert (lesson.weight[:, 1] == 1).all()
-    assert (lessons(train.X, several, loss="logistic")[0].weight == 1).all()
-    assert (lessons(train.X, several, positive_weight=1.0)[0].weight == 1).all()
-    assert lessons(train.X, several, loss="logistic", positive_weight=2.0)[0].weight.max() == 2
-    assert (lessons(train.X, rare)[0].weight == 1).all()
+    assert (lessons(train.X, several, loss="logistic")[0].weight[:] == 1).all()
+    assert (lessons(train.X, several, positive_weight=1.0)[0].weight[:] == 1).all()
+    assert lessons(train.X, several, loss="logistic", positive_weight=2.0)[0].weight[:].max() == 2
+    assert (lessons(train.X, rare)[0].weight[:] == 1).all()
     for lesson in lessons(train.X, train.many, strategy="ovo"):
-        assert (lesson.weight == 1).all()
+        assert (lesson.weight[:] == 1).all()
     of_rest = lessons(train.X, train.many, strategy="ovr")
-    of_all = lessons(train.X, train.many)[0].weight
-    np.testing.assert_array_equal(np.concatenate([lesson.weight for lesson in of_rest], axis=1), of_all)
+    of_all = lessons(train.X, train.many)[0].weight[:]
+    np.testing.assert_array_equal(np.concatenate([lesson.weight[:] for lesson in of_rest], axis=1), of_all)
     assert of_all.max() > 1
 
 

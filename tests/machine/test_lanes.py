@@ -74,13 +74,14 @@ def test_gather_and_spread(n, plain):
     expected = (x * (kappa[d] - omega[d].astype(float) * (f[d] - old * x))).sum(0)
     np.testing.assert_allclose(sums[0][1], expected, rtol=1e-9, atol=1e-9)
 
-    scores = [f.copy(), f.copy()]
-    for module, score in zip((lanes, plain), scores, strict=True):
-        module.spread(lo, hi, doc, share, score, change)
-    np.testing.assert_array_equal(scores[0], scores[1])
-    expected = f.copy()
-    expected[d] += x * change
-    np.testing.assert_allclose(scores[0], expected, rtol=1e-12)
+    for origin in (0, int(d.min(initial=70))):
+        scores = [f[origin:].copy(), f[origin:].copy()]
+        for module, score in zip((lanes, plain), scores, strict=True):
+            module.spread(lo, hi, doc, share, score, change, origin)
+        np.testing.assert_array_equal(scores[0], scores[1])
+        expected = f[origin:].copy()
+        expected[d - origin] += x * change
+        np.testing.assert_allclose(scores[0], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

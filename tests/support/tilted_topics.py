@@ -16,6 +16,7 @@ from support.naive import NoTilt, Tiny
 from support.tilted_checks import by_document, dense_shares, draw, gaussian_of, integral_of, own_of, targets_for
 from topoi._machine.pool import Pool
 from topoi._machine.rng import WEIGHTS, new_stream, normal
+from topoi.chain.counts.shares import design_of
 from topoi.chain.priors import fixed_priors
 from topoi.chain.responses import RESPONSES
 from topoi.chain.responses.supervision import new_supervision
@@ -85,10 +86,10 @@ def supervision_of(core, tiny, name, part, seed=0, strength=1.5):
     s = core.supervision.new_supervision(response, targets_of(tiny, name, seed), tiny.n_topics, part=part)
     rng = np.random.default_rng(seed + 1)
     s.eta[:, : tiny.n_topics] = rng.normal(0, strength, (N_TASKS, tiny.n_topics))
-    s.f[:] = rng.normal(0, strength, s.f.shape)
+    f = rng.normal(0, strength, s.y.shape)
     if s.own is not None:
         s.own[:] = own_of(s.response, N_TASKS)
-    s.response.draw(s.y, s.f, s.weight, s.kappa, s.omega, seed, 0, 0, len(s.y), 0, s.own)
+    s.response.draw(s.y, f, s.weight, s.kappa, s.omega, seed, 0, 0, len(s.y), 0, s.own)
     return s
 
 
@@ -271,9 +272,10 @@ def check_update(core, sampler, tiny, name):
             made.sweep()
             assert (s.eta[:, : tiny.n_topics] != before[:, : tiny.n_topics]).all(), "every weight is drawn anew"
             f = dense_shares(state) @ s.eta[:, : tiny.n_topics].T.astype(float)
-            np.testing.assert_allclose(s.f, f, rtol=1e-5, atol=1e-5)
+            found = s.scores(core.design.design_of(state, Pool(1)), Pool(1))
+            np.testing.assert_allclose(found, f, rtol=1e-5, atol=1e-5)
             # ω is a smooth function of f given the stream's numbers.
-            kappa, omega = draw(s.response, s.y, s.f, s.weight, state.seed, 2 * state.sweep + 1, s.own)
+            kappa, omega = draw(s.response, s.y, found, s.weight, state.seed, 2 * state.sweep + 1, s.own)
             np.testing.assert_allclose(s.omega, omega, rtol=1e-6)
             np.testing.assert_allclose(s.kappa, kappa, rtol=1e-6)
             if not made.factor.fixed:
@@ -314,5 +316,6 @@ def supervised_state(corpus, loss, seed=3, part=8, n_gibbs=2, weight=None, n_top
     weights = None if weight is None else np.full(y.shape, float(weight))
     state.supervision = new_supervision(response, y, n_topics, weights, n_gibbs=n_gibbs, part=part)
     with Pool(1) as pool:
-        state.supervision.draw_auxiliary(state, 0, pool)  # no sweep draws number 0: they start with 2
+        # No sweep draws number 0: they start with 2.
+        state.supervision.draw_auxiliary(state, design_of(state, pool), 0, pool)
     return state

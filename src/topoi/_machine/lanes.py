@@ -83,6 +83,7 @@ class _Rows:
         self.cgutils, self.make_array, self.i64 = cgutils, make_array, ir.IntType(64)
         self.doubles = _Vectors(context, builder, types.float64)
         self.lo, self.hi = args[0], args[1]
+        self.origin: Any = None  # the document in the first row, if that is not number 0
 
     def data(self, i: int) -> Any:
         return self.make_array(self.signature.args[i])(self.context, self.builder, self.args[i]).data
@@ -91,7 +92,8 @@ class _Rows:
         return self.cgutils.for_range_slice(self.builder, self.lo, self.hi, self.i64(1), intp=self.i64)
 
     def document(self, j: Any) -> Any:
-        return self.builder.sext(self.builder.load(self.builder.gep(self.data(2), [j])), self.i64)
+        number = self.builder.sext(self.builder.load(self.builder.gep(self.data(2), [j])), self.i64)
+        return number if self.origin is None else self.builder.sub(number, self.origin)
 
     def share(self, j: Any) -> Any:
         v = _Vectors(self.context, self.builder, self.signature.args[3].dtype)
@@ -147,9 +149,10 @@ def _gather(
 
 
 @intrinsic
-def _spread(typing_context: Any, lo: Any, hi: Any, doc: Any, share: Any, f: Any, change: Any) -> Any:
+def _spread(typing_context: Any, lo: Any, hi: Any, doc: Any, share: Any, f: Any, change: Any, origin: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         rows = _Rows(context, builder, signature, args)
+        rows.origin = args[6]
         v = rows.doubles
         by = v.load(rows.data(5), rows.i64(0))
         with rows.entries() as (j, _):
@@ -158,7 +161,7 @@ def _spread(typing_context: Any, lo: Any, hi: Any, doc: Any, share: Any, f: Any,
             v.store(builder.fadd(rows.row(4, d), builder.fmul(by, x)), rows.address(4, d), rows.i64(0))
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, doc, share, f, change), codegen
+    return types.void(types.int64, types.int64, doc, share, f, change, types.int64), codegen
 
 
 @intrinsic
@@ -254,10 +257,10 @@ if numba.config.DISABLE_JIT:
             precision += w * x * x
             b += x * (kappa[d] - w * (f[d] - old * x))
 
-    def spread(lo: Int, hi: Int, doc: Ints, share: Floats, f: Floats, change: Floats) -> None:
+    def spread(lo: Int, hi: Int, doc: Ints, share: Floats, f: Floats, change: Floats, origin: Int) -> None:
         """Interpreted twin of the compiled function."""
         for j in range(lo, hi):
-            f[doc[j]] += change * np.float64(share[j])
+            f[doc[j] - origin] += change * np.float64(share[j])
 else:
 
     @kernel
@@ -294,6 +297,6 @@ else:
         _gather(lo, hi, doc, share, omega, kappa, f, old, precision, b)
 
     @kernel
-    def spread(lo: Int, hi: Int, doc: Ints, share: Floats, f: Floats, change: Floats) -> None:
-        """Equivalent to ``f[doc[lo:hi]] += outer(share[lo:hi], change)``, for sixteen tasks."""
-        _spread(lo, hi, doc, share, f, change)
+    def spread(lo: Int, hi: Int, doc: Ints, share: Floats, f: Floats, change: Floats, origin: Int) -> None:
+        """Equivalent to ``f[doc[lo:hi] - origin] += outer(share[lo:hi], change)``, for sixteen tasks."""
+        _spread(lo, hi, doc, share, f, change, origin)

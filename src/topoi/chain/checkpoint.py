@@ -354,6 +354,10 @@ class Journal:
 MARKS = {"fixed": False, "learned": True}
 
 
+#: Documents whose targets are hashed together.
+AT_ONCE = 2**14
+
+
 def fingerprint(state: State, plan: Any, schedule: Any, *more: Any) -> str:
     """A hash of all that a run depends on: its documents, priors, seed, responses, plan, schedule and `more`."""
     topics, words = state.priors.topics, state.priors.words
@@ -362,7 +366,7 @@ def fingerprint(state: State, plan: Any, schedule: Any, *more: Any) -> str:
     corpus, s, counts = state.corpus, state.supervision, words.pseudo_counts
     beta = "of words" if words.kinds is not None else state.beta
     digest.update(repr((state.seed, beta, state.z.dtype.str, corpus.n_words)).encode())
-    arrays: list[NDArray[Any]] = [*topics.arrays().values(), corpus.words, corpus.doc_ptr]
+    arrays: list[Any] = [*topics.arrays().values(), corpus.words, corpus.doc_ptr]
     # A single β is among the numbers above.
     arrays += [array for name, array in words.arrays().items() if name != "beta" or words.kinds is not None]
     arrays += [NO_BASE] if counts is None else [counts.data, counts.indices, counts.indptr]
@@ -373,8 +377,14 @@ def fingerprint(state: State, plan: Any, schedule: Any, *more: Any) -> str:
         arrays += [s.y, s.weight]
         if s.columns is not None:
             digest.update(repr(s.columns.nu).encode())
-            arrays += [s.columns.design.start, s.columns.design.doc, s.columns.design.share]
+            design = s.columns.design.whole()
+            arrays += [design.start, design.doc, design.share]
     for array in arrays:
+        if not isinstance(array, np.ndarray):  # targets or weights that stand for an array, made part by part
+            digest.update(repr((array[:0].dtype.str, array.shape)).encode())
+            for first in range(0, array.shape[0], AT_ONCE):
+                digest.update(np.ascontiguousarray(array[first : first + AT_ONCE]).data)
+            continue
         digest.update(repr((array.dtype.str, array.shape)).encode())
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()

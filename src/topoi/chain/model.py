@@ -18,6 +18,8 @@ from topoi._disk import store
 from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, instance_of, list_of, mapping_of, optional
 from topoi._disk.store import Classes, ModelError, Stored, StoredMembers, known
 from topoi._machine.arrays import Floats, Ints, PerWord
+from topoi._machine.pool import Pool
+from topoi.chain.counts.by_tokens import count_by_tokens, tables_fit
 from topoi.chain.counts.packed import TOPIC, Rows
 from topoi.chain.factors.base import beta_of, probabilities, scale_of_counts
 from topoi.chain.names import FOR_PEOPLE, fault_of_names
@@ -44,8 +46,10 @@ def check_whole(name: str, value: Any, least: int | None = 1) -> None:
         raise ParameterError(name, f"must be a number of 64 bits, not {value!r}")
 
 
-def sample_counts(state: State) -> sparse.csr_array:
+def sample_counts(state: State, pool: Pool | None = None) -> sparse.csr_array:
     """Word–topic counts (V, K) of a state, pseudo-counts included."""
+    if tables_fit(state, pool or Pool(1)):
+        return _counted_by_tokens(state, pool or Pool(1))
     rows = Rows.of(state)
     indptr = np.concatenate(([0], np.cumsum(rows.size)))
     data, topics = np.empty(indptr[-1], np.int64), np.empty(indptr[-1], np.int32)
@@ -61,6 +65,20 @@ def sample_counts(state: State) -> sparse.csr_array:
     counts = sparse.csr_array((data, topics, indptr), shape=shape)
     counts.sort_indices()
     return counts
+
+
+def _counted_by_tokens(state: State, pool: Pool) -> sparse.csr_array:
+    """The same where few pairs of word and topic have many tokens: no order of the tokens by words is made."""
+    n_words, tables = state.corpus.n_words, count_by_tokens(state, pool)
+    size, data, topics = [], [], []
+    for first in range(0, n_words, WORDS_AT_ONCE):
+        n_wk = tables.counts(state, first, min(first + WORDS_AT_ONCE, n_words))
+        rows, columns = np.nonzero(n_wk)
+        size.append(np.bincount(rows, minlength=len(n_wk)))
+        data.append(n_wk[rows, columns])
+        topics.append(columns.astype(np.int32))
+    indptr = np.concatenate(([0], np.cumsum(np.concatenate(size))))
+    return sparse.csr_array((np.concatenate(data), np.concatenate(topics), indptr), shape=(n_words, state.n_topics))
 
 
 def join_columns(counts: sparse.csr_array, number: NDArray[np.int64], n: int | None = None) -> sparse.csr_array:

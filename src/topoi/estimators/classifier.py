@@ -16,13 +16,14 @@ from topoi.chain.checkpoint import Checkpoints
 from topoi.chain.loop import Callback, Run
 from topoi.chain.responses import DEFAULT_LABEL_LOSS, LabelResponse, find_loss
 from topoi.chain.responses.settings import check_setting
+from topoi.chain.responses.signs import TargetWeights, as_array
 from topoi.corpus.target import Kind, Target
 from topoi.errors import ParameterError
 from topoi.estimators.base import as_checkpoints, as_validation
 from topoi.estimators.covariates import Covariates
 from topoi.estimators.edited import Moved
 from topoi.estimators.given_labels import read_given
-from topoi.estimators.labels import Labels, balance
+from topoi.estimators.labels import Labels
 from topoi.estimators.learned import learned_with_weights
 from topoi.estimators.pilot import plan_pilots
 from topoi.estimators.predicts_labels import PredictsLabels, as_matrix
@@ -34,6 +35,7 @@ from topoi.estimators.supervised import SupervisedEstimator, stopped
 from topoi.estimators.terms import Terms
 from topoi.estimators.unpredicted import warn_of_unpredicted
 from topoi.estimators.watch import watch_labels
+from topoi.estimators.weighed import weigh
 from topoi.predict.aims import LabelAim
 from topoi.predict.calibration import Calibration, usual_calibration
 
@@ -257,22 +259,12 @@ class MedLDAClassifier(PredictsLabels):
             labels, loss = Labels.of(known, names), find_loss(self.loss, LabelResponse)
             strategy = strategy_for(self.strategy, labels)
             loss.check_use(strategy.name, labels.several, self.class_weight, self.positive_weight)
-            targets = labels.numbers(known) if loss.ordered else labels.targets(known)
-            if mask.any():
-                found = targets
-                targets = np.full((corpus.n_documents, found.shape[1]), np.nan, found.dtype)
-                targets[~mask] = found
             of_classes = labels.weights(known, self.class_weight)
-            of_documents = np.ones((len(targets), 1), targets.dtype)
-            of_documents[~mask, 0] = of_classes
-            asked = np.broadcast_to(of_documents, targets.shape)  # with many labels an array of its own would be large
-            if self.positive_weight is not None and not isinstance(strategy, OneVsOne):
-                asked = asked * balance(targets, self.positive_weight)
-            if strategy.balances and self.positive_weight is None and not loss.probabilistic:
-                weight = balance(targets, None).astype(targets.dtype, copy=False)
-                weight *= asked
-            else:
-                weight = np.array(asked)
+            rare = strategy.balances and self.positive_weight is None and not loss.probabilistic
+            targets, asked, weight = weigh(
+                labels.numbers(known) if loss.ordered else labels.targets(known), loss.ordered, mask, of_classes,
+                None if isinstance(strategy, OneVsOne) else self.positive_weight, rare,
+            )  # fmt: skip
             checkpoints = as_checkpoints(checkpoint)
             beside, columns = self._learn_covariates(covariates, corpus.n_documents)
             whole = self._problem(corpus, self._new_seed(checkpoints), targets, weight, loss(), columns, of_topics)
@@ -301,11 +293,11 @@ class MedLDAClassifier(PredictsLabels):
             elif self.refit:
                 refitted, scores = self._refitted(whole, asked, labels, problems, runs, share_out, checkpoints)
             self._become(together | _of_labels(labels, self.strategy) | of_covariates | of_topics | refitted)
-            warn_of_unpredicted(self.classes_, self._seen(scores), targets, loss)
+            warn_of_unpredicted(self.classes_, self._seen(scores), as_array(targets), loss)
             return self
 
     def _refitted(
-        self, whole: SupervisedProblem, weight: NDArray[Any], labels: Labels, problems: list[SupervisedProblem],
+        self, whole: SupervisedProblem, weight: TargetWeights, labels: Labels, problems: list[SupervisedProblem],
         runs: list[list[Run]], share_out: Callable[[SupervisedProblem], list[SupervisedProblem]],
         checkpoints: Checkpoints | None,
     ) -> tuple[dict[str, Any], NDArray[np.float64]]:  # fmt: skip
@@ -319,7 +311,7 @@ class MedLDAClassifier(PredictsLabels):
 
         whole_aim = aim_at(slice(None))
         settings, calibration = self._usual_settings(whole.corpus), usual_calibration(whole.targets.shape[1])
-        pilots = [] if stopped(runs) else plan_pilots(whole.targets, whole.seed)
+        pilots = [] if stopped(runs) else plan_pilots(whole.targets[:], whole.seed)
         n_sweeps = min(run.n_sweeps for chains in runs for run in chains)
         if (outcome := self._piloted(whole, pilots, share_out, aim_at, n_sweeps, checkpoints)) is not None:
             assert isinstance(outcome.aim, LabelAim)
@@ -359,7 +351,7 @@ class MedLDAClassifier(PredictsLabels):
         for problem, new in zip(problems, unseen, strict=True):
             assert isinstance(problem.response, LabelResponse)
             how = (measure, self._fold_in(problem.seed), problem.response, new.columns)
-            watch = watch_labels(new.corpus, new.targets, *how)
+            watch = watch_labels(new.corpus, new.targets[:], *how)
             watched.append(replace(problem, watch=watch))
         return watched
 

@@ -47,7 +47,7 @@ def check_labels(
     if every.ndim == 0 or len(every) != n_documents:
         raise ParameterError("y", f"has shape {every.shape}, but there are {n_documents} documents")
     mask = np.zeros(n_documents, bool) if mask is None else mask
-    labels: NDArray[Any] = every[~mask]
+    labels: NDArray[Any] = every[~mask] if mask.any() else every  # no copy of a matrix that may be large
     missing = np.zeros(labels.shape, bool)
     if labels.dtype.kind == "f":
         missing = ~np.isfinite(labels)
@@ -178,9 +178,9 @@ BALANCE = 1 / 3
 
 
 def balance(targets: NDArray[Any], positive_weight: float | None) -> NDArray[np.float32]:
-    """Weights (documents, tasks): those of documents with a label, 1 for the others."""
+    """Weights (tasks) of the documents that have a label, against 1 for the others."""
     check_strength("positive_weight", positive_weight or 0.0)
     n_positive, n_negative = (targets > 0).sum(0), (targets < 0).sum(0)
     rarity = np.maximum(n_negative, 1) / np.maximum(n_positive, 1)
     of_label = np.maximum(rarity, 1.0) ** BALANCE if positive_weight is None else np.full(len(rarity), positive_weight)
-    return np.where(targets > 0, of_label.astype(np.float32), np.float32(1))
+    return of_label.astype(np.float32)

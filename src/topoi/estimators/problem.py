@@ -15,6 +15,7 @@ from topoi.chain.counts.shares import Design
 from topoi.chain.priors import Priors, Seeds
 from topoi.chain.responses import Response
 from topoi.chain.responses.settings import STRONGEST
+from topoi.chain.responses.signs import Targets, TargetWeights, largest
 from topoi.chain.responses.supervision import Supervision, new_supervision
 from topoi.chain.samples import Watch
 from topoi.chain.state import Start
@@ -56,8 +57,8 @@ class SupervisedProblem(Problem):
     topics are. `rows` are the numbers of the documents in the whole that they were taken from, None if all.
     """
 
-    targets: NDArray[Any]
-    weight: NDArray[Any]
+    targets: Targets
+    weight: TargetWeights
     response: Response
     nu: float
     n_gibbs: int
@@ -85,13 +86,13 @@ class SupervisedProblem(Problem):
 
     def adapted(self, settings: Mapping[str, Any]) -> Self:
         """The same with the settings of the loss that a user has given, or else those that suit the documents."""
-        return replace(self, response=self.response.adapted(settings, self.corpus, self.targets))
+        return replace(self, response=self.response.adapted(settings, self.corpus, self.targets[:]))
 
     def check_limits(self) -> None:
         """Raise if the loss, the weights of documents or the prior have numbers too large to compute with."""
         if not 1 / STRONGEST <= self.nu <= STRONGEST:  # a wider prior lets weights leave float32
             raise ParameterError("weight_prior", f"must be from {1 / STRONGEST:g} to {STRONGEST:g}, not {self.nu:g}")
-        self.response.check_limits(float(np.max(self.weight, initial=1.0)))
+        self.response.check_limits(largest(self.weight))
 
     def supervision(self, priors: Priors) -> Supervision:
         """The supervised half of the state of a chain, with the targets as they are and weights 0.

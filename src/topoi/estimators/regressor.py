@@ -221,10 +221,10 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
         with self._pool() as pool:
             if len(out):
                 new = problem.take(out)
-                unseen = Unseen(runs[1], new.corpus, new.targets, new.columns)
+                unseen = Unseen(runs[1], new.corpus, new.targets[:], new.columns)
                 noise = held_out_noise([unseen], response, fold_in, pool)
             else:
-                given = (problem.corpus, problem.targets, response, fold_in, pool, problem.columns)
+                given = (problem.corpus, problem.targets[:], response, fold_in, pool, problem.columns)
                 noise = measure_noise(runs[0], *given)
         return runs[0], noise
 
@@ -240,7 +240,7 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
 
         settings, fold_in = self._usual_settings(problem.corpus), self._fold_in(problem.seed)
         pilots = (
-            [] if stopped([runs]) else plan_pilots(problem.targets, problem.seed, float(self.held_out) or SET_ASIDE)
+            [] if stopped([runs]) else plan_pilots(problem.targets[:], problem.seed, float(self.held_out) or SET_ASIDE)
         )
         n_sweeps = min(run.n_sweeps for run in runs)
         outcome = self._piloted(problem, pilots, lambda own: [own], aim_at, n_sweeps, checkpoints)
@@ -248,12 +248,12 @@ class MedLDARegressor(RegressorMixin, SupervisedEstimator):
             settings = outcome.settings
             ends = np.cumsum([len(new.targets) for new in outcome.unseen])[:-1]
             each = zip(outcome.chains, outcome.unseen, np.split(outcome.scores, ends), strict=True)
-            unseen = [Unseen(chains[0], new.corpus, new.targets, new.columns, said) for chains, new, said in each]
+            unseen = [Unseen(chains[0], new.corpus, new.targets[:], new.columns, said) for chains, new, said in each]
             with self._pool() as pool:
                 noise = held_out_noise(unseen, response, fold_in, pool)
         else:
             with self._pool() as pool:
-                given = (problem.corpus, problem.targets, response, fold_in, pool, problem.columns)
+                given = (problem.corpus, problem.targets[:], response, fold_in, pool, problem.columns)
                 noise = measure_noise(runs, *given)
         head, _ = self._fitted_head(problem, [problem], [runs], aim_at(slice(None)), settings)
         return self._of_head(head, problem.corpus), noise

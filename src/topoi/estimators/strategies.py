@@ -111,7 +111,7 @@ class OneVsOne(Strategy):
 
     def share_out(self, problem: SupervisedProblem) -> list[SupervisedProblem]:
         """The documents of the two classes and those without a label; the task is that of the second class."""
-        has, unlabelled = problem.targets > 0, np.isnan(problem.targets[:, 0])
+        has, unlabelled = problem.targets[:] > 0, np.isnan(problem.targets[:, 0])
         rows = [np.flatnonzero(has[:, i] | has[:, j] | unlabelled) for i, j in self._pairs]
         return _numbered([problem.take(own).task(j) for own, (_, j) in zip(rows, self._pairs, strict=True)])
 

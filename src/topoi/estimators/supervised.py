@@ -19,6 +19,7 @@ from topoi.chain.loop import Run
 from topoi.chain.model import check_whole
 from topoi.chain.responses import Response, find_loss, losses
 from topoi.chain.responses.settings import check_setting
+from topoi.chain.responses.signs import Targets, TargetWeights
 from topoi.corpus import Corpus, Ngrams
 from topoi.errors import ParameterError
 from topoi.estimators.base import TopicEstimator
@@ -102,7 +103,7 @@ class SupervisedEstimator(TopicEstimator):
         return tags
 
     def _problem(
-        self, corpus: Corpus, seed: int, targets: NDArray[Any], weight: NDArray[Any], response: Response,
+        self, corpus: Corpus, seed: int, targets: Targets, weight: TargetWeights, response: Response,
         columns: sparse.csr_array | None, of_topics: Mapping[str, Any],
     ) -> SupervisedProblem:  # fmt: skip
         """What there is to learn, described for all that follows."""
@@ -224,7 +225,7 @@ class SupervisedEstimator(TopicEstimator):
         share_out: Callable[[SupervisedProblem], list[SupervisedProblem]], checkpoints: Checkpoints | None,
     ) -> dict[str, Any]:  # fmt: skip
         """Fitted attributes of a head and its link to the loss; none where pilots were stopped: the chains predict."""
-        numbers = response.as_numbers(whole.targets.astype(np.float64))
+        numbers = response.as_numbers(whole.targets[:].astype(np.float64))
         spread = np.nanstd(numbers, axis=0)
         numbers = (numbers - np.nanmean(numbers, axis=0)) / np.where(spread > 0, spread, 1.0)
 
@@ -236,7 +237,7 @@ class SupervisedEstimator(TopicEstimator):
         outcome = self._piloted(whole, pilots, share_out, aim_at, n_sweeps, checkpoints)
         if outcome is None:
             return {}
-        set_aside = np.concatenate([new.targets for new in outcome.unseen])
+        set_aside = np.concatenate([new.targets[:] for new in outcome.unseen])
         link = fit_link(response, set_aside, outcome.scores)
         head, _ = self._fitted_head(whole, problems, runs, aim_at(slice(None)), outcome.settings)
         return self._of_head(head, whole.corpus) | {"_link": link}
@@ -356,7 +357,7 @@ class SupervisedEstimator(TopicEstimator):
             return {}
         with self._pool() as pool:
             thetas = self._label_free(whole.corpus, problems, runs, pool)
-        targets = whole.response.regressed(whole.targets.astype(np.float64))
+        targets = whole.response.regressed(whole.targets[:].astype(np.float64))
         found = estimate_effects(whole.response.family, thetas, whole.columns, targets, beside.as_effects)
         return {"_covariates": beside} | ({} if found is None else {"_effects": found})
 

@@ -8,6 +8,8 @@ from topoi import Corpus
 from topoi._machine.pool import Pool
 from topoi.chain.counts import by_tokens
 from topoi.chain.counts.dense import count_blocks, word_blocks
+from topoi.chain.counts.spectra import word_spectrum
+from topoi.chain.model import sample_counts
 from topoi.chain.priors import fixed_priors
 from topoi.chain.state import State, new_state
 
@@ -54,6 +56,27 @@ def test_the_same_counts(X, with_base, n_threads, monkeypatch):
     assert not table[:, N_TOPICS:].any()
     for (_, first, last), n_k in zip(word_blocks(state), sums, strict=True):
         np.testing.assert_array_equal(n_k, table[first:last].sum(0))
+
+
+@pytest.mark.parametrize("X", [random_counts(60, 30, 50, seed=1), many_of_one_word()], ids=["random", "often"])
+@pytest.mark.parametrize("with_base", [False, True])
+@pytest.mark.parametrize("with_kinds", [False, True])
+def test_the_same_spectrum_and_sample(X, with_base, with_kinds, monkeypatch):
+    """And token by token no order of the tokens by words is made, which takes four bytes of each."""
+    found = []
+    for room in (NONE, PLENTY):
+        monkeypatch.setattr(by_tokens, "BYTES_PER_TOKEN", room)
+        state = state_of(X, with_base)
+        if with_kinds:
+            beta = np.linspace(0.1, 0.3, X.shape[1])
+            state.priors = fixed_priors(np.full(N_TOPICS, 0.1), beta)
+            assert state.priors.words.kinds is not None
+        with Pool(2) as pool:
+            spectrum, n_k = word_spectrum(state, pool)
+            found.append((*spectrum, n_k, sample_counts(state, pool).toarray()))
+        assert ("by_word" in vars(state.corpus)) == (room == NONE)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_no_more_memory_than_the_order_of_the_tokens():

@@ -44,6 +44,7 @@ from support.tilted_topics import (
 )
 from support.variants import slow_but
 from topoi._machine.pool import Pool
+from topoi.chain.counts.shares import design_of
 from topoi.chain.responses import RESPONSES
 from topoi.chain.responses.supervision import new_supervision
 from topoi.chain.samplers import SAMPLERS, _tilted
@@ -154,7 +155,7 @@ def test_no_weight_is_lda(sampler, loss, blocks_corpus):
 
 def bytes_of(state):
     s = state.supervision
-    return [a.tobytes() for a in (state.z, s.eta, s.f, s.kappa, s.omega)]
+    return [a.tobytes() for a in (state.z, s.eta, s.kappa, s.omega)]
 
 
 @pytest.mark.parametrize(("loss", "n_gibbs"), [("hinge", 2), ("logistic", 0), ("epsilon_insensitive", 1)])
@@ -346,10 +347,9 @@ def successive(sampler, loss, part, n_gibbs, n, seed, nu=NU):
     with Pool(1) as pool:
         for sweep in range(n):
             state = geweke_state(draw_words(rng, z), z, seed, sweep)
-            s.f[:] = shares_of(state) @ s.eta[:, :k].T.astype(float)
-            s.y[:] = draw_targets(rng, loss, s.f)
+            s.y[:] = draw_targets(rng, loss, shares_of(state) @ s.eta[:, :k].T.astype(float))
             # The old auxiliary variables belong to the old targets. A step number that no sweep uses.
-            s.draw_auxiliary(state, 10**9 + sweep, pool)
+            s.draw_auxiliary(state, design_of(state, pool), 10**9 + sweep, pool)
             state.supervision = s
             SAMPLERS[sampler](state, pool).sweep()
             out.append(functions(state, s.eta[:, :k].astype(float), s.y))
@@ -480,7 +480,7 @@ MUTANTS = {
     "ordinal: cut-point below": (
         response("ordinal"), f"{R}.ordinal", "edge(own[task], level + 1)", "edge(own[task], level + 2)"),
     "coordinate: own part not removed": (coordinate, L, "(f[d] - old * x)", "f[d]"),
-    "coordinate: scores not kept": (coordinate, W, "spread(start[k], start[k + 1], doc, share, f, change)", ""),
+    "coordinate: scores not kept": (coordinate, W, "spread(start[k], start[k + 1], doc, share, f, change, 0)", ""),
     "coordinate: variance for deviation": (
         coordinate, W, "normal(streams[task]) / math.sqrt(precision[task])", "normal(streams[task]) / precision[task]"),
     "coordinate: prior forgotten": (coordinate, W, "precision[task] = nu", "precision[task] = 1e-9"),
@@ -491,12 +491,16 @@ MUTANTS = {
         design, "topoi.chain.counts.shares", "share[at[k] - 1] /= hi - lo", "share[at[k] - 1] /= hi - lo + 1"),
     "design: place not advanced": (design, "topoi.chain.counts.shares", "share[at[k]] = 0.0", "share[at[k]] = 1.0"),
     "update: auxiliary variables of the old weights": (
-        update(), "topoi.chain.responses.supervision", "self.draw_auxiliary(state, 2 * state.sweep + 1, pool)", ""),
-    "update: scores of the old weights": (
-        update(), "topoi.chain.responses.supervision", "self.fill_scores(design or ..., pool)", ""),
-    "update: scores of the old topics": (
+        update(), "topoi.chain.responses.supervision",
+        "self.draw_auxiliary(state, design or ..., 2 * state.sweep + 1, pool)", ""),
+    "update: auxiliary variables without scores": (update(), W, "add_block_scores(...)", ""),
+    "update: scores of the next documents": (
+        update(), W, "begin, end = design.blocks[block:block + 2]", "begin, end = design.blocks[block:block + 2] + 1"),
+    "update: auxiliary variables of the old topics": (
         weights_see_topics, "topoi.chain.responses.supervision",
-        "design = design_of(state, pool)\nself.fill_scores(design, pool)", "design = design_of(state, pool)"),
+        "self.draw_auxiliary(state, design, 2 * state.sweep, pool)", ""),
+    "update: passes begin without scores": (
+        weights_see_topics, W, "add_scores(design.start, design.doc, design.share, by_topic.astype(...), score)", ""),
 }  # fmt: skip
 
 

@@ -70,8 +70,22 @@ class ByteTables(NamedTuple):
     def fill(self, first: int, last: int, base: Floats, table: Floats, n_k: NDArray[np.float64]) -> None:
         """Fill rows first … last − 1 of `table` (V, K padded) with the counts, and add them to `n_k`."""
         n_topics = self.tables.shape[1] // len(table)
-        beyond = slice(*np.searchsorted(self.full, (first * n_topics, last * n_topics)))
-        add_bytes(self.tables, self.full[beyond], first, last, base, table, n_k)
+        beyond = self.beyond(first * n_topics, last * n_topics)
+        add_bytes(self.tables, beyond, first, last, base, table, n_k)
+
+    def beyond(self, first: int, last: int) -> NDArray[np.int64]:
+        """The places first … last − 1 that have MOST more."""
+        return self.full[slice(*np.searchsorted(self.full, (first, last)))]
+
+    def counts(self, state: State, first: int, last: int) -> NDArray[np.int64]:
+        """The counts of words first … last − 1 of the state (words, K), base included."""
+        begin, end = first * state.n_topics, last * state.n_topics
+        found: NDArray[np.int64] = self.tables[:, begin:end].sum(0, dtype=np.int64)
+        np.add.at(found, self.beyond(begin, end) - begin, MOST)
+        found = found.reshape(last - first, state.n_topics)
+        if len(state.base_table):
+            found += state.base_table[first:last].astype(np.int64)
+        return found
 
 
 def tables_fit(state: State, pool: Pool) -> bool:

@@ -7,7 +7,9 @@ it, so the result does not depend on threads.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +21,50 @@ from topoi._machine.pool import Pool
 from topoi.chain.state import State
 
 
+class ByColumns(Protocol):
+    """A design (documents, columns) whose columns can be had a few at a time, in their order: not all are in memory."""
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents there are."""
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+
+    def parts(self) -> Iterable[tuple[slice, Design]]:
+        """Which columns, and these, until all were there."""
+
+    def whole(self) -> Design:
+        """All columns at once."""
+
+
 @dataclass(frozen=True)
 class Design:
-    """z̄ in columns."""
+    """z̄ in columns; of a corpus `blocks` (blocks + 1, K) says where the entries of its blocks begin and end."""
 
     start: NDArray[np.int64]
     doc: NDArray[np.int32]
     share: NDArray[np.float32]
     n_documents: int
+    blocks: NDArray[np.int64] | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return len(self.start) - 1
+
+    def parts(self) -> Iterable[tuple[slice, Design]]:
+        """All columns: they are in memory."""
+        return [(slice(0, self.n_columns), self)]
+
+    def whole(self) -> Design:
+        """All columns."""
+        return self
 
     def matrix(self) -> sparse.csc_array:
         """As a SciPy matrix (D, K)."""
-        shape = (self.n_documents, len(self.start) - 1)
+        shape = (self.n_documents, self.n_columns)
         return sparse.csc_array((self.share.astype(np.float64), self.doc, self.start), shape=shape)
 
 
@@ -80,7 +114,8 @@ def design_of(state: State, pool: Pool) -> Design:
 
     counts = np.array(pool.map(count, blocks))
     start = np.concatenate(([0], np.cumsum(counts.sum(0))))
-    at = start[:-1] + np.cumsum(counts, axis=0) - counts
+    edges = start[:-1] + np.concatenate((np.zeros_like(counts[:1]), np.cumsum(counts, axis=0)))
+    at = edges[:-1].copy()
     doc = np.zeros(start[-1], np.int32)
     share = np.zeros(start[-1], np.float32)
 
@@ -88,4 +123,4 @@ def design_of(state: State, pool: Pool) -> Design:
         fill_pairs(corpus.doc_ptr, ptr[block], ptr[block + 1], state.z, at[block], doc, share)
 
     pool.map(fill, blocks)
-    return Design(start, doc, share, corpus.n_documents)
+    return Design(start, doc, share, corpus.n_documents, edges)

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from topoi._machine.arrays import Floats, Int, Ints
 from topoi._machine.jit import kernel
 from topoi._machine.pool import Pool
+from topoi.chain.counts.by_tokens import count_by_tokens, tables_fit
 from topoi.chain.counts.dense import count_word
 from topoi.chain.state import State
+from topoi.corpus.checks import running_total
 
 # Counts below SMALL go to a histogram; of larger ones there are at most tokens/SMALL, and they are listed.
 SMALL = 32
@@ -67,6 +69,21 @@ def note_documents(doc_ptr: Ints, first: Int, last: Int, z: Ints, n_topics: Int,
             if n_d[k] > 0:
                 n_large = note(k, n_d[k], small, large, n_large)
                 n_d[k] = 0
+    return n_large
+
+
+@kernel
+def note_counts(n_wk: Ints, first: Int, kind_of: Ints | None, small: Ints, large: Ints, n_k: Ints) -> Int:
+    """The same as `note_words` of words from `first` on, whose counts (words, K), base included, are in a table."""
+    n_large: Int = 0
+    row = np.int64(0)
+    for i in range(n_wk.shape[0]):
+        if kind_of is not None:
+            row = np.int64(kind_of[first + i])
+        for k in range(n_wk.shape[1]):
+            if n_wk[i, k] > 0:
+                n_large = note(row, n_wk[i, k], small, large, n_large)
+                n_k[k] += n_wk[i, k]
     return n_large
 
 
@@ -159,8 +176,10 @@ def word_spectrum(state: State, pool: Pool) -> tuple[Spectrum, NDArray[np.int64]
 
     Words of different kinds (`WordPrior.kinds`) are in different rows; else all are in row 0.
     """
-    order, word_ptr = state.corpus.by_word
+    word_ptr = running_total(state.corpus.word_counts)
     base, kinds = state.base_table, state.priors.words.kinds
+    by_tokens = count_by_tokens(state, pool) if tables_fit(state, pool) else None
+    order = None if by_tokens is not None else state.corpus.by_word[0]  # made here, not by every thread
     n_rows = 1 if kinds is None else int(kinds.max(initial=0)) + 1
     parts = []  # of n_k; whole numbers, so the order in which threads append them does not matter
 
@@ -169,7 +188,11 @@ def word_spectrum(state: State, pool: Pool) -> tuple[Spectrum, NDArray[np.int64]
 
     def enter(first: int, last: int, small: NDArray[np.int32], large: NDArray[np.int64]) -> int:
         n_k = np.zeros(state.n_topics, np.int64)
-        n_large = note_words(order, word_ptr, first, last, state.z, base, kinds, small, large, n_k)
+        if order is not None:
+            n_large = note_words(order, word_ptr, first, last, state.z, base, kinds, small, large, n_k)
+        else:
+            assert by_tokens is not None
+            n_large = note_counts(by_tokens.counts(state, first, last), first, kinds, small, large, n_k)
         parts.append(n_k)
         return int(n_large)
 

@@ -139,7 +139,7 @@ class Local:
 
     def counts(self) -> sparse.csr_array:
         """Word–topic counts (V, K)."""
-        return sample_counts(self.state)
+        return sample_counts(self.state, self.pool)
 
     def keep(self, samples: Samples) -> None:
         """Keep the topics as a sample."""

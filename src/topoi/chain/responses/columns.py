@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._machine.pool import Pool
-from topoi.chain.counts.shares import Design
+from topoi.chain.counts.shares import ByColumns
 from topoi.chain.responses.weights import fill_scores
 
 
@@ -31,7 +31,7 @@ class Columns:
     `g` (documents, tasks) is of the type of the scores.
     """
 
-    design: Design
+    design: ByColumns
     weights: NDArray[np.float32]
     g: NDArray[Any]
     nu: float
@@ -41,6 +41,6 @@ class Columns:
         fill_scores(self.design, self.weights, self.g, pool)
 
 
-def new_columns(design: Design, y: NDArray[Any], nu: float) -> Columns:
-    """Columns with weights 0, for targets y (documents, tasks)."""
-    return Columns(design, np.zeros((y.shape[1], len(design.start) - 1), np.float32), np.zeros_like(y), nu)
+def new_columns(design: ByColumns, shape: tuple[int, ...], real: type[np.floating[Any]], nu: float) -> Columns:
+    """Columns with weights 0, for scores of a shape (documents, tasks) and a type."""
+    return Columns(design, np.zeros((shape[1], design.n_columns), np.float32), np.zeros(shape, real), nu)

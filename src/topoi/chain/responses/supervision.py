@@ -6,7 +6,7 @@ A score has the part of the topics and, where there are some, that of columns kn
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,11 @@ from topoi._machine.arrays import Floats
 from topoi._machine.pool import Pool
 from topoi._machine.rng import COLUMNS, WEIGHTS
 from topoi._machine.simd import pad
-from topoi.chain.counts.shares import Design, design_of
+from topoi.chain.counts.shares import ByColumns, Design, design_of
 from topoi.chain.responses.base import Response
 from topoi.chain.responses.columns import Columns, new_columns
-from topoi.chain.responses.weights import draw_coordinate, draw_exact, fill_scores
+from topoi.chain.responses.signs import Signs, Targets, TargetWeights
+from topoi.chain.responses.weights import block_scores, draw_coordinate, draw_exact, fill_scores, sixteens
 
 if TYPE_CHECKING:
     from topoi.chain.state import State
@@ -28,19 +29,21 @@ if TYPE_CHECKING:
 class Supervision:
     """Targets `y` (documents, tasks; NaN where there is none) with the variables of the chain that belong to them.
 
-    Labels, −1 and +1, are float32: with hundreds of tasks these arrays are the largest of a fit.
-    `eta` (tasks, K padded) are the weights, `f` the scores, `kappa` and `omega` the auxiliary variables as the topics
-    see them: with columns, κ is κ′. `n_gibbs` passes of coordinate Gibbs move the weights; 0 means exact draws by
+    With hundreds of tasks these arrays are the largest of a fit: labels have a byte each, and scores, which follow from
+    topics and weights, are made for a block of documents or for sixteen tasks at a time and not kept. `real` is their
+    type, float32 for labels.
+    `eta` (tasks, K padded) are the weights, `kappa` and `omega` the auxiliary variables as the topics see them: with
+    columns, κ is κ′. `n_gibbs` passes of coordinate Gibbs move the weights; 0 means exact draws by
     Cholesky. `nu` is the prior precision of a weight. `part` is the number of tokens that share a table of tilts (see
     samplers/_tilted.py). `own` (tasks, …) are parameters of the loss itself, where it has some. With `init_by_targets`
     the first topics are those of the camps of the documents (`Response.camps`).
     """
 
     response: Response
-    y: Floats
-    weight: Floats
+    y: Targets
+    weight: TargetWeights
     eta: NDArray[np.float32]
-    f: Floats
+    real: type[np.floating[Any]]
     kappa: NDArray[np.float32]
     omega: NDArray[np.float32]
     nu: float = 1.0
@@ -81,16 +84,21 @@ class Supervision:
             eta[task, :n] = np.bincount(number, weights[: len(number)] * share, n) / total
         self.eta = eta
 
-    def draw_auxiliary(self, state: State, step: int, pool: Pool) -> None:
-        """Draw κ and ω given topics and weights. `step` numbers the draws of a run."""
-        ptr = state.corpus.block_ptr
+    def draw_auxiliary(self, state: State, design: Design, step: int, pool: Pool) -> None:
+        """Draw κ and ω given topics z̄ and weights, and columns as filled. `step` numbers the draws of a run."""
+        corpus, ptr = state.corpus, state.corpus.block_ptr
+        by_topic = sixteens(self.eta, design)
 
         def work(block: int) -> None:
             first, last = int(ptr[block]), int(ptr[block + 1])
-            given = (self.y, self.f, self.weight, self.kappa, self.omega)
-            self.response.draw(*given, state.seed, step, first, last, state.corpus.first_document, self.own)
+            rows = slice(first, last)
+            f = block_scores(design, block, first, last, by_topic, self.n_tasks, self.real)
             if self.columns is not None:
-                self.kappa[first:last] -= self.omega[first:last] * self.columns.g[first:last]
+                f += self.columns.g[rows]
+            given = (self.y[rows], f, self.weight[rows], self.kappa[rows], self.omega[rows], state.seed, step)
+            self.response.draw(*given, 0, last - first, corpus.first_document + first, self.own)
+            if self.columns is not None:
+                self.kappa[rows] -= self.omega[rows] * self.columns.g[rows]
 
         pool.map(work, range(len(ptr) - 1))
 
@@ -101,28 +109,29 @@ class Supervision:
         self.refresh(state, pool, design)
 
     def observe(self, state: State, pool: Pool) -> Design:
-        """Scores and auxiliary variables of new topics and old weights; returns z̄."""
+        """Auxiliary variables of new topics and old weights; returns z̄."""
         design = design_of(state, pool)
-        self.fill_scores(design, pool)
-        self.draw_auxiliary(state, 2 * state.sweep, pool)
+        self.draw_auxiliary(state, design, 2 * state.sweep, pool)
         return design
 
-    def fill_scores(self, design: Design, pool: Pool) -> None:
-        """The scores of topics z̄ and their weights, and of columns as they have been filled."""
-        fill_scores(design, self.eta, self.f, pool)
+    def scores(self, design: ByColumns, pool: Pool) -> Floats:
+        """The scores (documents, tasks) of topics z̄ and their weights, and of columns as they have been filled."""
+        f = np.empty((design.n_documents, self.n_tasks), self.real)
+        fill_scores(design, self.eta, f, pool)
         if self.columns is not None:
-            self.f += self.columns.g
+            f += self.columns.g
+        return f
 
-    def draw_weights(self, design: Design, seed: int, sweep: int, pool: Pool, first_task: int = 0) -> None:
+    def draw_weights(self, design: ByColumns, seed: int, sweep: int, pool: Pool, first_task: int = 0) -> None:
         """Draw the weights of all tasks, and parameters of the loss; streams are numbered from `first_task` on.
 
-        Given κ and ω at the scores f, of which those of the columns are g.
+        Given κ and ω at the scores of the weights as they are.
         """
         where = (seed, sweep, pool, first_task)
         if self.columns is None:
-            self._draw_part(design, self.eta, self.f, self.kappa, self.nu, *where, WEIGHTS)
+            self._draw_part(design, self.eta, self.real, self.kappa, self.nu, *where, WEIGHTS)
         else:
-            columns, topics = self.columns, self.f - self.columns.g
+            columns, topics = self.columns, self.scores(design, pool) - self.columns.g
             self._draw_part(design, self.eta, topics, self.kappa, self.nu, *where, WEIGHTS)
             fill_scores(design, self.eta, topics, pool)
             kappa = self.kappa + self.omega * (columns.g - topics)  # κ″ = κ′ + ω g − ω z̄η
@@ -130,40 +139,39 @@ class Supervision:
         if self.own is not None:
             if self.columns is not None:
                 self.columns.fill(pool)
-            self.fill_scores(design, pool)
-            self.response.draw_own(self.own, self.y, self.f, self.weight, seed, sweep, first_task)
+            given = (self.y[:], self.scores(design, pool), self.weight[:])
+            self.response.draw_own(self.own, *given, seed, sweep, first_task)
 
     def _draw_part(
-        self, design: Design, weights: NDArray[np.float32], f: Floats, kappa: Floats, nu: float, seed: int,
-        sweep: int, pool: Pool, first_task: int, purpose: int,
+        self, design: ByColumns, weights: NDArray[np.float32], f: Floats | type[np.floating[Any]], kappa: Floats,
+        nu: float, seed: int, sweep: int, pool: Pool, first_task: int, purpose: int,
     ) -> None:  # fmt: skip
-        """Draw the weights of one part of the score, whose scores are f, given the κ that it sees."""
+        """Draw the weights of one part of the score, whose scores are f (or their type), given the κ that it sees."""
         if self.n_gibbs == 0:
-            draw_exact(design, weights, kappa, self.omega, nu, seed, sweep, pool, first_task, purpose)
+            draw_exact(design.whole(), weights, kappa, self.omega, nu, seed, sweep, pool, first_task, purpose)
         else:
             passes = (self.n_gibbs, seed, sweep, pool, first_task, purpose)
             draw_coordinate(design, weights, f, kappa, self.omega, nu, *passes)
 
     def refresh(self, state: State, pool: Pool, design: Design | None = None) -> None:
-        """Scores and auxiliary variables of the topics and weights as they are: before a run, and after every sweep.
+        """Auxiliary variables of the topics and weights as they are: before a run, and after every sweep.
 
         They follow from topics, weights and the number of sweeps to the bit, so a checkpoint need not hold them.
         """
         if self.columns is not None:
             self.columns.fill(pool)
-        self.fill_scores(design or design_of(state, pool), pool)
-        self.draw_auxiliary(state, 2 * state.sweep + 1, pool)
+        self.draw_auxiliary(state, design or design_of(state, pool), 2 * state.sweep + 1, pool)
 
 
 def new_supervision(
     response: Response,
-    y: Floats,
+    y: Targets,
     n_topics: int,
-    weight: Floats | None = None,
+    weight: TargetWeights | None = None,
     nu: float = 1.0,
     n_gibbs: int = 2,
     part: int = 8,
-    columns: Design | None = None,
+    columns: ByColumns | None = None,
     columns_nu: float = 1.0,
     init_by_targets: bool = True,
 ) -> Supervision:
@@ -171,20 +179,22 @@ def new_supervision(
 
     `columns` (documents, J) are part of the score as the topics are, with weights of prior precision `columns_nu`.
     """
-    y = np.asarray(y, np.float32 if np.asarray(y).dtype == np.float32 else np.float64)
-    response.check_targets(y)
+    if not isinstance(y, Signs):
+        y = np.asarray(y, np.float32 if np.asarray(y).dtype == np.float32 else np.float64)
+    response.check_targets(y[:])
+    real = y[:0].dtype.type
     return Supervision(
         response,
         y,
-        np.ones_like(y) if weight is None else weight,
+        np.ones(y.shape, real) if weight is None else weight,
         np.zeros((y.shape[1], pad(n_topics)), np.float32),
-        np.zeros_like(y),
+        real,
         np.zeros(y.shape, np.float32),
         np.zeros(y.shape, np.float32),
         nu,
         n_gibbs,
         part,
-        None if columns is None else new_columns(columns, y, columns_nu),
+        None if columns is None else new_columns(columns, y.shape, real, columns_nu),
         response.first_own(y.shape[1]),
         init_by_targets,
     )

@@ -21,14 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from topoi._machine.arrays import Floats, Int, Ints, Stream
+from topoi._machine.arrays import Float, Floats, Int, Ints, Stream
 from topoi._machine.blas import one_blas_thread
 from topoi._machine.jit import kernel
 from topoi._machine.lanes import gather, spread
 from topoi._machine.pool import Pool
 from topoi._machine.rng import WEIGHTS, new_stream, normal
 from topoi._machine.simd import LANES, aligned_zeros
-from topoi.chain.counts.shares import Design
+from topoi.chain.counts.shares import ByColumns, Design
 
 #: Documents whose scores are added up together: those of sixteen tasks stay in the cache.
 CHUNK = 2048
@@ -46,58 +46,67 @@ def _fill(out: Floats, values: Floats, first: int) -> Floats:
     return out
 
 
-def side_by_side(f: Floats, kappa: Floats, omega: Floats, first: int) -> tuple[Floats, Floats, Floats]:
-    """Columns first … first + 15 of scores (as float64), κ and ω, those of a document next to each other in memory.
+def side_by_side(kappa: Floats, omega: Floats, first: int) -> tuple[Floats, Floats, Floats]:
+    """Room for sixteen scores (float64), and columns first … first + 15 of κ and ω, those of a document side by side.
 
     A topic's documents lie all over memory: with one place for each, not three, the passes take half the time.
     """
-    rows = aligned_zeros((len(f), 4 * LANES), np.float32)
-    scores = rows[:, : 2 * LANES].view(np.float64)
+    rows = aligned_zeros((len(kappa), 4 * LANES), np.float32)
     return (
-        _fill(scores, f, first),
+        rows[:, : 2 * LANES].view(np.float64),
         _fill(rows[:, 2 * LANES : 3 * LANES], kappa, first),
         _fill(rows[:, 3 * LANES :], omega, first),
     )
 
 
 @kernel
-def coordinate_passes(
+def coordinate_pass(
     start: Ints, doc: Ints, share: Floats, eta: Floats, f: Floats, kappa: Floats, omega: Floats, nu: float,
-    n_gibbs: Int, streams: Stream,
+    streams: Stream,
 ) -> None:  # fmt: skip
-    """`n_gibbs` passes over the weights eta (K, 16) of sixteen tasks; updates eta and the scores f (documents, 16).
+    """A pass over the weights eta (K, 16) of sixteen tasks; updates eta and the scores f (documents, 16).
 
     Tasks are the inner loop: they do not see each other, and their numbers are neighbours in memory.
     """
     precision, b, old, change = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
-    for _ in range(n_gibbs):
-        for k in range(start.shape[0] - 1):
-            for task in range(LANES):
-                old[task] = eta[k, task]
-                precision[task] = nu
-                b[task] = 0.0
-            gather(start[k], start[k + 1], doc, share, omega, kappa, f, old, precision, b)
-            for task in range(streams.shape[0]):
-                eta[k, task] = b[task] / precision[task] + normal(streams[task]) / math.sqrt(precision[task])
-                change[task] = np.float64(eta[k, task]) - old[task]
-            spread(start[k], start[k + 1], doc, share, f, change)
+    for k in range(start.shape[0] - 1):
+        for task in range(LANES):
+            old[task] = eta[k, task]
+            precision[task] = nu
+            b[task] = 0.0
+        gather(start[k], start[k + 1], doc, share, omega, kappa, f, old, precision, b)
+        for task in range(streams.shape[0]):
+            eta[k, task] = b[task] / precision[task] + normal(streams[task]) / math.sqrt(precision[task])
+            change[task] = np.float64(eta[k, task]) - old[task]
+        spread(start[k], start[k + 1], doc, share, f, change, 0)
 
 
 def draw_coordinate(
-    design: Design, eta: NDArray[np.float32], f: Floats, kappa: Floats, omega: Floats,
+    design: ByColumns, eta: NDArray[np.float32], f: Floats | type[np.floating[Any]], kappa: Floats, omega: Floats,
     nu: float, n_gibbs: int, seed: int, sweep: int, pool: Pool, first_task: int = 0, purpose: int = WEIGHTS,
 ) -> None:  # fmt: skip
-    """Move the weights eta (tasks, ≥ K) by coordinate Gibbs; f (documents, tasks) has their scores before."""
-    n_topics = len(design.start) - 1
+    """Move the weights eta (tasks, ≥ K) by coordinate Gibbs.
+
+    f (documents, tasks) has their scores before; a type says that these are z̄ η, rounded to it.
+    """
+    n_topics = design.n_columns
 
     def work(first: int) -> None:
         tasks = range(len(eta))[first : first + LANES]
         by_topic = by_sixteen(eta[:, :n_topics].T, first, np.float32)
         streams = np.array([new_stream(seed, purpose, sweep, first_task + task) for task in tasks])
-        coordinate_passes(
-            design.start, design.doc, design.share, by_topic, *side_by_side(f, kappa, omega, first), nu, n_gibbs,
-            streams,
-        )  # fmt: skip
+        score, own_kappa, own_omega = side_by_side(kappa, omega, first)
+        if isinstance(f, np.ndarray):
+            _fill(score, f, first)
+        else:
+            for own, part in design.parts():
+                add_scores(part.start, part.doc, part.share, by_topic[own].astype(np.float64), score)
+            round_to(score, f(0))
+        for _ in range(n_gibbs):
+            for own, part in design.parts():
+                coordinate_pass(
+                    part.start, part.doc, part.share, by_topic[own], score, own_kappa, own_omega, nu, streams
+                )  # fmt: skip
         eta[first : first + LANES, :n_topics] = by_topic[:, : len(tasks)].T
 
     pool.map(work, range(0, len(eta), LANES))
@@ -112,16 +121,57 @@ def add_scores(start: Ints, doc: Ints, share: Floats, eta: Floats, f: Floats) ->
             lo = at[k]
             while at[k] < start[k + 1] and doc[at[k]] < first + CHUNK:
                 at[k] += 1
-            spread(lo, at[k], doc, share, f, eta[k].astype(np.float64))
+            spread(lo, at[k], doc, share, f, eta[k], 0)
 
 
-def fill_scores(design: Design, eta: NDArray[np.float32], f: Floats, pool: Pool) -> None:
+@kernel
+def add_block_scores(begin: Ints, end: Ints, doc: Ints, first: Int, share: Floats, eta: Floats, f: Floats) -> None:
+    """The same of a block of documents from number `first` on, whose entries of topic k are begin[k] … end[k] − 1."""
+    for k in range(begin.shape[0]):
+        if begin[k] < end[k]:
+            spread(begin[k], end[k], doc, share, f, eta[k], first)
+
+
+@kernel
+def round_to(f: Floats, real: Float) -> None:
+    """Round to the type of `real`. Equivalent to ``f[:] = f.astype(type(real))``."""
+    number = np.full(1, real)
+    for d in range(f.shape[0]):
+        for task in range(f.shape[1]):
+            number[0] = f[d, task]
+            f[d, task] = number[0]
+
+
+def sixteens(eta: NDArray[np.float32], design: ByColumns) -> list[Floats]:
+    """The weights eta (tasks, ≥ K) as the sums of scores take them: (K, 16) for each sixteen tasks."""
+    by_topic = eta[:, : design.n_columns].T
+    return [by_sixteen(by_topic, first, np.float64) for first in range(0, len(eta), LANES)]
+
+
+def block_scores(
+    design: Design, block: int, first: int, last: int, by_topic: list[Floats], n_tasks: int,
+    real: type[np.floating[Any]],
+) -> Floats:  # fmt: skip
+    """z̄ η (last − first, tasks) of the documents of a block; as `fill_scores` has them, to the bit."""
+    assert design.blocks is not None
+    begin, end = design.blocks[block : block + 2]
+    f = np.empty((last - first, n_tasks), real)
+    for number, eta in enumerate(by_topic):
+        score = np.zeros((last - first, LANES))
+        add_block_scores(begin, end, design.doc, first, design.share, eta, score)
+        tasks = f[:, number * LANES : (number + 1) * LANES]
+        tasks[:] = score[:, : tasks.shape[1]]
+    return f
+
+
+def fill_scores(design: ByColumns, eta: NDArray[np.float32], f: Floats, pool: Pool) -> None:
     """Fill f (documents, tasks) with z̄ η."""
-    n_topics = len(design.start) - 1
+    by_topic = sixteens(eta, design)
 
     def work(first: int) -> None:
         score = np.zeros((design.n_documents, LANES))
-        add_scores(design.start, design.doc, design.share, by_sixteen(eta[:, :n_topics].T, first, np.float32), score)
+        for own, part in design.parts():
+            add_scores(part.start, part.doc, part.share, by_topic[first // LANES][own], score)
         f[:, first : first + LANES] = score[:, : f.shape[1] - first]
 
     pool.map(work, range(0, len(eta), LANES))

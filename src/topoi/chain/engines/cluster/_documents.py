@@ -102,11 +102,11 @@ def _write_topics(job: Job, layout: Layout, group: int, state: State) -> None:
 
 
 def _write_pairs(job: Job, group: int, sweep: int, s: Supervision, design: Design) -> None:
-    """Write what the draw of the weights needs to know of a group; scores and κ, ω by as many tasks as are drawn."""
+    """Write what the draw of the weights needs to know of a group; κ and ω by as many tasks as are drawn."""
     arrays: dict[str, Any] = {"start": design.start, "doc": design.doc, "share": design.share}
     for number, first in enumerate(range(0, s.n_tasks, LANES)):
         tasks = slice(first, first + LANES)
-        for name in ("f", "kappa", "omega"):
+        for name in ("kappa", "omega"):
             arrays[f"{name}{number}"] = getattr(s, name)[:, tasks]
     write_arrays(job.path(sweep, "pairs", group), arrays)
 

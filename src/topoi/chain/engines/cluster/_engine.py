@@ -164,9 +164,9 @@ class Cluster:
         s = self.state.supervision
         if s is not None:
             for name, array in (("y.npy", s.y), ("weight.npy", s.weight)):
-                write_once(self.job.root / name, lambda file, array=array: np.save(file, array))  # type: ignore[misc]
+                write_once(self.job.root / name, lambda file, array=array: np.save(file, array[:]))  # type: ignore[misc]
             if s.columns is not None:
-                write_columns(self.job, self.layout, s.columns.design)
+                write_columns(self.job, self.layout, s.columns.design.whole())
         self._publish()
 
     @with_files

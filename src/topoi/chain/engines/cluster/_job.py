@@ -103,14 +103,14 @@ class Layout:
         group = max(1, min(GROUP, corpus.n_tokens // GROUPS))
         rows = corpus.word_block_ptr
         shard = max(1, min(SHARD // n_topics, corpus.n_words // SHARDS))
-        groups = _cut(corpus.doc_ptr[corpus.block_ptr], group)
+        groups = cut(corpus.doc_ptr[corpus.block_ptr], group)
         documents = corpus.block_ptr[groups]
         tokens = corpus.doc_ptr[documents]
         sums = [
             checksum(corpus.words[slice(*edges)], corpus.doc_ptr[first : last + 1])
             for edges, (first, last) in zip(pairwise(tokens), pairwise(documents), strict=True)
         ]
-        return Layout(corpus.block_ptr, rows, groups, _cut(rows, shard), tokens, np.array(sums, np.uint32))
+        return Layout(corpus.block_ptr, rows, groups, cut(rows, shard), tokens, np.array(sums, np.uint32))
 
     @property
     def n_groups(self) -> int:
@@ -147,7 +147,7 @@ def checksum(words: NDArray[np.int32], doc_ptr: NDArray[np.int64]) -> int:
     return zlib.crc32(np.ascontiguousarray(doc_ptr).data, zlib.crc32(np.ascontiguousarray(words).data))
 
 
-def _cut(size: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+def cut(size: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     """Cut 0 … len(size) − 1 where `size`, running totals, has grown by `most`."""
     cuts = [0]
     while cuts[-1] < len(size) - 1:
@@ -169,6 +169,17 @@ def read_arrays(path: Location, *names: str) -> dict[str, NDArray[Any]]:
     try:
         with safe_open(str(here(path)), framework="numpy") as file:
             return {name: file.get_tensor(name) for name in names or file.keys()}
+    except SafetensorError as error:
+        raise damaged(path, str(error)) from error
+
+
+def read_items(path: Location, first: int, last: int, *names: str) -> dict[str, NDArray[Any]]:
+    """Items first … last − 1 of arrays of a file: nothing else is read."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(here(path)), framework="numpy") as file:
+            return {name: file.get_slice(name)[first:last] for name in names}
     except SafetensorError as error:
         raise damaged(path, str(error)) from error
 

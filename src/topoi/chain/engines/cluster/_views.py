@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from topoi._disk.anywhere import here, locate
 from topoi._disk.remote import Location, shown
 from topoi._machine.arrays import Floats
-from topoi.chain.counts.shares import Design
+from topoi.chain.counts.shares import ByColumns, Design
 from topoi.chain.engines.cluster._about import read_about
 from topoi.chain.engines.cluster._counts import add_file
 from topoi.chain.engines.cluster._faults import EngineError
@@ -118,24 +118,30 @@ def group_supervision(job: Job, layout: Layout, group: int, model: Mapping[str, 
 
 
 def supervision(
-    job: Job, learned: Mapping[str, NDArray[Any]], y: Floats, weight: Floats, columns: Design | None
+    job: Job, learned: Mapping[str, NDArray[Any]], y: Floats, weight: Floats, columns: ByColumns | None
 ) -> Supervision:
     """The responses of some documents, with what a sweep has learned of them (`Supervision.learned`)."""
     assert job.response is not None
     kappa, omega = np.zeros(y.shape, np.float32), np.zeros(y.shape, np.float32)
+    real = y.dtype.type
     beside = None
     if columns is not None:
         assert job.columns_nu is not None
-        beside = Columns(columns, learned["columns"], np.zeros_like(y), job.columns_nu)
+        beside = Columns(columns, learned["columns"], np.zeros(y.shape, real), job.columns_nu)
     return Supervision(
-        job.response, y, weight, learned["eta"], np.zeros_like(y), kappa, omega, job.nu, job.n_gibbs, job.part, beside,
+        job.response, y, weight, learned["eta"], real, kappa, omega, job.nu, job.n_gibbs, job.part, beside,
         learned.get("own"), job.init_by_targets,
     )  # fmt: skip
 
 
 def read_columns(job: Job, group: int, n_documents: int) -> Design:
     """The columns beside the topics, of a group of documents."""
-    return Design(**read_arrays(job.root / f"columns-{group:05d}"), n_documents=n_documents)
+    return Design(**read_arrays(columns_file(job, group)), n_documents=n_documents)
+
+
+def columns_file(job: Job, group: int) -> Location:
+    """Where the columns beside the topics, of a group of documents, are."""
+    return job.root / f"columns-{group:05d}"
 
 
 def shard_state(job: Job, layout: Layout, shard: int, sweep: int, counts: Floats) -> State:
