@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reproduce import page
-from reproduce.harness import Figure, figures, run
+from reproduce.harness import Figure, Scale, figures, recheck, run
 
 OUTPUT = Path(__file__).resolve().parents[1] / "docs" / "reproduce"
 
@@ -26,10 +26,15 @@ def main(arguments: Sequence[str] | None = None, package: str = "reproduce") -> 
     parser.add_argument("names", nargs="*", metavar="NAME", help="figures, by the names that --list prints")
     parser.add_argument("--list", action="store_true", help="say what there is")
     parser.add_argument("--all", action="store_true", help="every figure")
-    parser.add_argument("--quick", action="store_true", help="small settings: a minute or two each")
+    scales = parser.add_mutually_exclusive_group()
+    scales.add_argument("--quick", action="store_true", help="small settings: a minute or two each")
+    scales.add_argument("--fits", action="store_true", help="as in the papers, or what takes at most three hours each")
     parser.add_argument("--output", type=Path, default=OUTPUT, help="folder for pictures, tables and the page")
     parser.add_argument("--fresh", action="store_true", help="measure again what was measured before")
     parser.add_argument("--page", action="store_true", help="measure nothing: write everything anew from what is there")
+    parser.add_argument(
+        "--recheck", action="store_true", help="measure nothing: look by the quick settings for what runs"
+    )
     given = parser.parse_args(arguments)
     known = figures(package)
     if given.list:
@@ -40,10 +45,15 @@ def main(arguments: Sequence[str] | None = None, package: str = "reproduce") -> 
     if not (given.names or given.all or given.page):
         parser.error("name figures, or say --all, --list or --page")
     chosen = [figure for name, figure in known.items() if given.all or name in given.names]
-    failures = [] if given.page else run(package, chosen, given.output, given.quick, given.fresh)
+    failures = []
+    if given.recheck:
+        print("\n".join(recheck(package, chosen, given.output)))
+    elif not given.page:
+        scale: Scale = "quick" if given.quick else "fits" if given.fits else "full"
+        failures = run(package, chosen, given.output, scale, given.fresh)
     verdicts, faults = page.write(known.values(), given.output)
     names = {f"{figure.name}:" for figure in chosen}
-    print("\n".join(line for line in verdicts if given.page or line.split()[0] in names))
+    print("\n".join(line for line in verdicts if given.page or given.recheck or line.split()[0] in names))
     if failures or faults:
         print("\n".join(["Failed:", *failures, *faults]))
     return int(bool(failures or faults))

@@ -9,8 +9,9 @@ import numpy as np
 from reproduce.chains import ALL, begun, copy, sweeps
 from reproduce.corpora import corpus
 from reproduce.drawing import panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import TABLE_AGES
+from reproduce.pieces import piece
 from reproduce.table import Row, Table
 from reproduce.urns import ALL_WORDS, LIMITED, WORDS
 from topoi.chain.diagnostics import log_joint
@@ -21,23 +22,31 @@ REFERENCE = "collapsed"
 CONTROLS = ("sparse", "fast", "light", "partial")  # exact too: what they differ by is noise
 APPROXIMATE = tuple(name for name, kind in SAMPLERS.items() if not kind.exact and name != "light_med_published")
 TOPICS, ALPHA, BETA = 20, 0.1, 0.01
-DOCUMENTS = {True: 200, False: 3430}
-SWEEPS = {True: (300, 150, 150), False: (1000, 300, 700)}  # to settle, of each sampler unused, and averaged
+DOCUMENTS = {"quick": 200, "full": 3430}
+SWEEPS = {"quick": (300, 150, 150), "full": (1000, 300, 700)}  # to settle, of each sampler unused, and averaged
 EVERY = 5
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
-    settle, unused, used = SWEEPS[quick]
+def measure(scale: Scale, seed: int) -> list[Row]:
+    settle, unused, used = SWEEPS[scale]
     rows: list[Row] = []
     for words, least in WORDS.items():
-        state = begun(corpus("kos", DOCUMENTS[quick], least=least), TOPICS, ALPHA, BETA, seed, 20)
-        sweeps(state, REFERENCE, settle)
-        found = {name: average(state, name, unused, used) for name in (REFERENCE, *CONTROLS, *APPROXIMATE)}
+        state = begun(corpus("kos", DOCUMENTS[scale], least=least), TOPICS, ALPHA, BETA, seed, 20)
+        state.z[:] = piece((words, "settled"), settled, state, settle)
+        names = (REFERENCE, *CONTROLS, *APPROXIMATE)
+        found = {name: piece((words, name), average, state, name, unused, used) for name in names}
         # Differences within a seed: its chains start from the same topics, in the same mode.
         for name, values in found.items():
             off = {f"{key}_off": value - found[REFERENCE][key] for key, value in values.items()}
             rows.append({"words": words, "sampler": name, **values, **off})
     return rows
+
+
+def settled(state: State, n: int) -> list[int]:
+    """The topics after so many sweeps of the reference, from where all samplers begin."""
+    sweeps(state, REFERENCE, n)
+    topics: list[int] = state.z.tolist()
+    return topics
 
 
 def average(start: State, name: str, unused: int, used: int) -> dict[str, float]:

@@ -14,8 +14,9 @@ from benchmarks.report import plain_ticks
 from reproduce.chains import copy
 from reproduce.corpora import sample
 from reproduce.drawing import curves, legend, panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import TABLE_AGES
+from reproduce.pieces import piece
 from reproduce.table import Row, Table
 from topoi._machine.pool import Pool
 from topoi.chain.priors import fixed_priors
@@ -29,17 +30,18 @@ from topoi.corpus import Corpus
 FORMS = {"LDA": ("light", "light_published", 2), "MedLDA": ("light_med", "light_med_published", 6)}
 TOPICS = (20, 100, 400)
 QUICK_DOCUMENTS = 600
-BURN_IN, TIMED = 10, {True: 2, False: 10}
+BURN_IN, TIMED = 10, {"quick": 2, "full": 10}
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
-    data = sample(newsgroups(), QUICK_DOCUMENTS, 1) if quick else newsgroups()
+def measure(scale: Scale, seed: int) -> list[Row]:
+    data = sample(newsgroups(), QUICK_DOCUMENTS, 1) if scale == "quick" else newsgroups()
     rows: list[Row] = []
     for model, (exact, published, n_mh) in FORMS.items():
         for k in TOPICS:
             start = begun(data, k, model == "MedLDA", seed)
             for form, name in (("exact", exact), ("published", published)):
-                rows.append({"model": model, "K": k, "form": form, **speed(start, name, n_mh, TIMED[quick])})
+                found = piece((model, k, form), speed, start, name, n_mh, TIMED[scale])
+                rows.append({"model": model, "K": k, "form": form, **found})
     return rows
 
 
@@ -122,9 +124,9 @@ FIGURE = Figure(
     stand_in="",
     settings=(
         f"{QUICK_DOCUMENTS:,} documents of 20 Newsgroups without stop words; MedLDA with 20 hinge tasks, c = 1.6, ℓ "
-        f"= 64; α = 6.4/K, β = 0.01; {TIMED[True]} sweeps after {BURN_IN} of `delayed`. Tables and topics, not the "
+        f"= 64; α = 6.4/K, β = 0.01; {TIMED['quick']} sweeps after {BURN_IN} of `delayed`. Tables and topics, not the "
         f"weights.",
-        f"all documents, {TIMED[False]} sweeps.",
+        f"all documents, {TIMED['full']} sweeps.",
     ),
     seeds=(2, 5),
     measure=measure,

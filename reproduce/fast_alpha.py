@@ -8,8 +8,9 @@ import numpy as np
 
 from reproduce.corpora import corpus
 from reproduce.drawing import curves, legend, panels
-from reproduce.harness import Figure, Verdict
-from reproduce.speedups import QUICK, STAND_IN, WHOLE_RUN, measure_one, span
+from reproduce.harness import Figure, Scale, Verdict
+from reproduce.pieces import piece
+from reproduce.speedups import FITS, QUICK, STAND_IN, WHOLE_RUN, measure_one, span
 from reproduce.table import Row, Table
 
 ALPHAS = (0.0001, 0.001, 0.01, 0.1, 1.0)
@@ -17,10 +18,11 @@ TOPICS = (400, 800)
 QUICK_DOCUMENTS = 60
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
-    documents = corpus("nips", QUICK_DOCUMENTS if quick else None)
+def measure(scale: Scale, seed: int) -> list[Row]:
+    documents = corpus("nips", QUICK_DOCUMENTS if scale == "quick" else None)
+    protocol = {"quick": QUICK, "fits": FITS, "full": WHOLE_RUN}[scale]
     return [
-        {"K": k, "alpha": alpha, **measure_one(documents, k, alpha, seed, QUICK if quick else WHOLE_RUN)}
+        {"K": k, "alpha": alpha, **piece((k, alpha), measure_one, documents, k, alpha, seed, protocol)}
         for k in TOPICS
         for alpha in ALPHAS
     ]
@@ -65,6 +67,7 @@ FIGURE = Figure(
         "all documents; 500 sweeps from random topics. β = 0.01.",
     ),
     seeds=(2, 2),
+    fits=("all documents; the first 60 sweeps from random topics, in place of 500. β = 0.01.", 2),
     measure=measure,
     keys=("K", "alpha"),
     judge=judge,

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from reproduce.chains import begun
 from reproduce.corpora import corpus
 from reproduce.drawing import legend, panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
+from reproduce.pieces import piece
 from reproduce.speedups import BETA, STAND_IN
 from reproduce.table import Row, Table
 from reproduce.verdicts import together
 from topoi.chain.state import State, topic_counts
+from topoi.corpus import Corpus
 
 TOPICS = (400, 4000)
 NORMS = ("(2, 2, ∞)", "(3, 3, 3)")
@@ -23,16 +25,25 @@ QUICK_DOCUMENTS, QUICK_TOKENS, QUICK_SWEEPS = 200, 2000, 40
 FULL_TOKENS, FULL_SWEEPS = 20_000, 500
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
-    documents = corpus("nips", QUICK_DOCUMENTS if quick else None)
-    n_tokens = QUICK_TOKENS if quick else FULL_TOKENS
+def measure(scale: Scale, seed: int) -> list[Row]:
+    documents = corpus("nips", QUICK_DOCUMENTS if scale == "quick" else None)
+    n_tokens = QUICK_TOKENS if scale == "quick" else FULL_TOKENS
     rows: list[Row] = []
     for k in TOPICS:
-        state = begun(documents, k, 2 / k, BETA, seed, QUICK_SWEEPS if quick else FULL_SWEEPS)
-        tokens = np.sort(np.random.default_rng(seed).permutation(documents.n_tokens)[:n_tokens])
-        for norms, ratio in zip(NORMS, mean_ratios(state, tokens), strict=True):
-            rows += [{"K": k, "norms": norms, "visited": n, "ratio": float(ratio[n - 1])} for n in AT if n <= k]
+        rows += piece((k,), ratios, documents, k, n_tokens, seed, QUICK_SWEEPS if scale == "quick" else FULL_SWEEPS)
     return rows
+
+
+def ratios(documents: Corpus, k: int, n_tokens: int, seed: int, n_sweeps: int) -> list[Row]:
+    """Both bounds after so many topics, over the normaliser."""
+    state = begun(documents, k, 2 / k, BETA, seed, n_sweeps)
+    tokens = np.sort(np.random.default_rng(seed).permutation(documents.n_tokens)[:n_tokens])
+    return [
+        {"K": k, "norms": norms, "visited": n, "ratio": float(ratio[n - 1])}
+        for norms, ratio in zip(NORMS, mean_ratios(state, tokens), strict=True)
+        for n in AT
+        if n <= k
+    ]
 
 
 def mean_ratios(state: State, tokens: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -8,8 +8,9 @@ import numpy as np
 
 from reproduce.corpora import NAMES, corpus
 from reproduce.drawing import legend, panels
-from reproduce.harness import Figure, Verdict
-from reproduce.speedups import BURNED_IN, QUICK, STAND_IN, WHOLE_RUN, measure_one, span
+from reproduce.harness import Figure, Scale, Verdict
+from reproduce.pieces import piece
+from reproduce.speedups import BURNED_IN, FITS, FITS_BURNED_IN, QUICK, STAND_IN, WHOLE_RUN, measure_one, span
 from reproduce.table import Row, Table
 
 #: Topics, documents with --quick, and what the paper does on its corpus.
@@ -19,14 +20,18 @@ CORPORA = {
     "reuters": ((800, 1600), 2000, BURNED_IN),
     "arxiv": ((2000, 4000), 1200, BURNED_IN),
 }
+FITTING = {WHOLE_RUN: FITS, BURNED_IN: FITS_BURNED_IN}
+FITTING_ARXIV = 20_000  # documents
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     rows = []
     for name, (topics, size, protocol) in CORPORA.items():
-        documents = corpus(name, size if quick else None)
+        most = FITTING_ARXIV if name == "arxiv" else None
+        documents = corpus(name, {"quick": size, "fits": most, "full": None}[scale])
+        chosen = {"quick": QUICK, "fits": FITTING[protocol], "full": protocol}[scale]
         for k in topics:
-            found = measure_one(documents, k, 2 / k, seed, QUICK if quick else protocol)
+            found = piece((name, k), measure_one, documents, k, 2 / k, seed, chosen)
             rows.append({"corpus": name, "K": k, **found})
     return rows
 
@@ -78,6 +83,11 @@ FIGURE = Figure(
         "all documents; NIPS and 20 Newsgroups 500 sweeps from random topics, the others 20 after a burn-in of 300.",
     ),
     seeds=(2, 2),
+    fits=(
+        "all documents, of arXiv 20,000; NIPS and 20 Newsgroups the first 60 sweeps from random topics, the others 5 "
+        "after a burn-in of 100.",
+        2,
+    ),
     measure=measure,
     keys=("corpus", "K"),
     judge=judge,

@@ -9,8 +9,9 @@ import numpy as np
 from benchmarks.report import decade_ticks, plain_ticks
 from reproduce.corpora import NAMES, corpus
 from reproduce.drawing import legend, panels
-from reproduce.harness import Figure, Verdict
-from reproduce.speedups import QUICK, STAND_IN, WHOLE_RUN, exponent, measure_one, span
+from reproduce.harness import Figure, Scale, Verdict
+from reproduce.pieces import piece
+from reproduce.speedups import FITS, QUICK, STAND_IN, WHOLE_RUN, exponent, measure_one, span
 from reproduce.table import Row, Table
 from reproduce.verdicts import together
 
@@ -24,12 +25,13 @@ LABELS = {
 }
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     rows = []
     for name, size in DOCUMENTS.items():
-        documents = corpus(name, size if quick else None)
+        documents = corpus(name, size if scale == "quick" else None)
         for k in TOPICS:
-            found = measure_one(documents, k, 2 / k, seed, QUICK if quick else WHOLE_RUN)
+            protocol = {"quick": QUICK, "fits": FITS, "full": WHOLE_RUN}[scale]
+            found = piece((name, k), measure_one, documents, k, 2 / k, seed, protocol)
             rows.append({"corpus": name, "K": k, **found})
     return rows
 
@@ -102,6 +104,7 @@ FIGURE = Figure(
         "all documents; 500 sweeps from random topics, burn-in included. α = 2/K, β = 0.01.",
     ),
     seeds=(2, 2),
+    fits=("all documents; the first 60 sweeps from random topics, in place of 500. α = 2/K, β = 0.01.", 2),
     measure=measure,
     keys=("corpus", "K"),
     judge=judge,

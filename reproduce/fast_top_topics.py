@@ -9,7 +9,8 @@ import numpy as np
 from reproduce.chains import begun
 from reproduce.corpora import NAMES, corpus
 from reproduce.drawing import curves, legend, panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
+from reproduce.pieces import piece
 from reproduce.speedups import BETA, STAND_IN
 from reproduce.table import Row, Table
 from reproduce.verdicts import together
@@ -18,20 +19,26 @@ from topoi.chain.state import document_counts
 #: Topics as in the paper, documents with --quick.
 CORPORA = {"nips": (400, 150), "reuters": (400, 2000), "arxiv": (2000, 2500)}
 TOP = 20
-SWEEPS = {True: 40, False: 500}
+SWEEPS = {"quick": 40, "full": 500}
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     rows: list[Row] = []
     for name, (k, size) in CORPORA.items():
-        documents = corpus(name, size if quick else None)
-        state = begun(documents, k, 2 / k, BETA, seed, SWEEPS[quick])
-        lengths = documents.doc_lengths
-        n_dk = document_counts(state)[lengths > 0]
-        ranked = np.sort(n_dk, axis=1)[:, : -TOP - 1 : -1] / lengths[lengths > 0, None]
-        for top, share in enumerate(np.cumsum(ranked, axis=1).mean(0), 1):
-            rows.append({"corpus": name, "top": top, "share": float(share)})
+        found = piece((name,), shares, name, size if scale == "quick" else None, k, seed, SWEEPS[scale])
+        rows += [{"corpus": name, "top": top, "share": share} for top, share in enumerate(found, 1)]
     return rows
+
+
+def shares(name: str, size: int | None, k: int, seed: int, sweeps: int) -> list[float]:
+    """What the top 1, 2 … topics hold of a document, mean over documents."""
+    documents = corpus(name, size)
+    state = begun(documents, k, 2 / k, BETA, seed, sweeps)
+    lengths = documents.doc_lengths
+    n_dk = document_counts(state)[lengths > 0]
+    ranked = np.sort(n_dk, axis=1)[:, : -TOP - 1 : -1] / lengths[lengths > 0, None]
+    found: list[float] = np.cumsum(ranked, axis=1).mean(0).tolist()
+    return found
 
 
 def judge(table: Table) -> Verdict:
@@ -66,8 +73,8 @@ FIGURE = Figure(
     stand_in=f"{STAND_IN['reuters']}; {STAND_IN['arxiv']}. Their documents are short, which leaves room for few "
     "topics: so NIPS, whose documents are long, is here too.",
     settings=(
-        f"150 documents of NIPS, 2,000 of Reuters and 2,500 of arXiv, {SWEEPS[True]} sweeps; α = 2/K, β = 0.01.",
-        f"all documents, {SWEEPS[False]} sweeps; α = 2/K, β = 0.01.",
+        f"150 documents of NIPS, 2,000 of Reuters and 2,500 of arXiv, {SWEEPS['quick']} sweeps; α = 2/K, β = 0.01.",
+        f"all documents, {SWEEPS['full']} sweeps; α = 2/K, β = 0.01.",
     ),
     seeds=(2, 2),
     measure=measure,

@@ -9,31 +9,32 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.harness import Stopwatch
 from benchmarks.labelled import Labelled
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, binary
-from reproduce.medlda import COMMON, GIBBS, fit
+from reproduce.medlda import COMMON, GIBBS, row
+from reproduce.pieces import piece
 from reproduce.table import Row, Table
 from reproduce.three_panels import score_train_test
 from reproduce.verdicts import mean_over, together
 from topoi import LDA
 
 MEDLDA, SLDA, SVM = "Gibbs MedLDA", "sLDA (logistic)", "LDA, then linear SVM"
-TOPICS = {True: (5, 15, 30), False: (5, 10, 15, 20, 25, 30)}
+TOPICS = {"quick": (5, 15, 30), "full": (5, 10, 15, 20, 25, 30)}
 SWEEPS, LDA_SWEEPS = 10, 100
 COSTS = (0.1, 1.0, 10.0, 100.0)
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """Accuracy and seconds of the three methods for every K."""
     data = binary()
     rows: list[Row] = []
-    for k in TOPICS[quick]:
+    for k in TOPICS[scale]:
         common = {"doc_topic_prior": 1.0 / k, "infer_sweeps": 10}
-        medlda = fit(GIBBS, data, k, SWEEPS, seed, cost=1.0, margin=164.0, **common)
-        slda = fit(GIBBS, data, k, SWEEPS, seed, loss="logistic", **common)
-        rows.append({"method": MEDLDA, "K": k, **medlda.row})
-        rows.append({"method": SLDA, "K": k, **slda.row})
-        rows.append({"method": SVM, "K": k, **lda_then_svm(data, k, seed, **common)})
+        medlda = piece((MEDLDA, k), row, GIBBS, data, k, SWEEPS, seed, cost=1.0, margin=164.0, **common)
+        slda = piece((SLDA, k), row, GIBBS, data, k, SWEEPS, seed, loss="logistic", **common)
+        rows.append({"method": MEDLDA, "K": k, **medlda})
+        rows.append({"method": SLDA, "K": k, **slda})
+        rows.append({"method": SVM, "K": k, **piece((SVM, k), lda_then_svm, data, k, seed, **common)})
     return rows
 
 

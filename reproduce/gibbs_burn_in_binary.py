@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, binary
-from reproduce.medlda import GIBBS, fit
+from reproduce.medlda import GIBBS, row
+from reproduce.pieces import piece
 from reproduce.table import Row, Table
 from reproduce.verdicts import growth, listed, noise, score_and_time, together
 
 SWEEPS = (1, 2, 3, 5, 10, 20, 40)
-TOPICS = {True: (10, 20, 40), False: (5, 10, 20, 30, 40)}
+TOPICS = {"quick": (10, 20, 40), "full": (5, 10, 20, 30, 40)}
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """Accuracy of the first sample after so many sweeps, and seconds."""
     rows: list[Row] = []
-    for k in TOPICS[quick]:
+    for k in TOPICS[scale]:
         for n in SWEEPS:
             settings = {"cost": 1.0, "margin": 164.0, "doc_topic_prior": 1.0 / k, "infer_sweeps": 10}
-            found = fit(GIBBS, binary(), k, n, seed, n_samples=1, burn_in=n - 1, **settings)
-            rows.append({"curve": f"K = {k}", "K": k, "sweeps": n, **found.row})
+            found = piece((k, n), row, GIBBS, binary(), k, n, seed, n_samples=1, burn_in=n - 1, **settings)
+            rows.append({"curve": f"K = {k}", "K": k, "sweeps": n, **found})
     return rows
 
 

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from reproduce.harness import Figure, Verdict
+from benchmarks.labelled import Labelled
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, WEIGHED, newsgroups
 from reproduce.medlda import GIBBS, fit
+from reproduce.pieces import piece
 from reproduce.table import Row, Table
 from reproduce.verdicts import growth, listed, noise, score_and_time, together
 
 SWEEPS = (1, 5, 10, 20, 40)
-TOPICS = {True: (20, 40), False: (20, 30, 40, 50, 60)}
+TOPICS = {"quick": (20, 40), "full": (20, 30, 40, 50, 60)}
 QUICK_DATA = (5, 80, 200)
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """Accuracy of the first sample after so many sweeps, seconds of all models and of one."""
-    data = newsgroups(*QUICK_DATA) if quick else newsgroups()
+    data = newsgroups(*QUICK_DATA) if scale == "quick" else newsgroups()
     rows: list[Row] = []
-    for k in TOPICS[quick]:
-        for n in SWEEPS if quick else (*SWEEPS, 60):
-            settings = {"cost": 1.0, "margin": 64.0, "doc_topic_prior": 1.0 / k, "strategy": "ovr"}
-            found = fit(GIBBS, data, k, n, seed, n_samples=1, burn_in=n - 1, **settings)
-            one = found.train / len(found.model.estimators_)
-            rows.append({"curve": f"K = {k}", "K": k, "sweeps": n, **found.row, "parallel": one})
+    for k in TOPICS[scale]:
+        rows += [
+            {"curve": f"K = {k}", "K": k, "sweeps": n, **piece((k, n), after, data, k, n, seed)}
+            for n in (SWEEPS if scale == "quick" else (*SWEEPS, 60))
+        ]
     return rows
+
+
+def after(data: Labelled, k: int, n: int, seed: int) -> dict[str, float]:
+    """The first sample after so many sweeps."""
+    settings = {"cost": 1.0, "margin": 64.0, "doc_topic_prior": 1.0 / k, "strategy": "ovr"}
+    found = fit(GIBBS, data, k, n, seed, n_samples=1, burn_in=n - 1, **settings)
+    return {**found.row, "parallel": found.train / len(found.model.estimators_)}
 
 
 def judge(table: Table) -> Verdict:

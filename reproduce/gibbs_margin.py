@@ -6,9 +6,10 @@ from typing import Any
 
 from benchmarks.report import plain_ticks
 from reproduce.drawing import curves, legend, panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, binary
-from reproduce.medlda import GIBBS, fit
+from reproduce.medlda import GIBBS, row, scores
+from reproduce.pieces import piece
 from reproduce.table import Row, Table
 from reproduce.verdicts import listed, noise, together
 
@@ -18,14 +19,14 @@ TOPICS = (10, 20, 40)
 SWEEPS = 10
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """Accuracy for every ℓ and K; quick and full differ in seeds alone."""
     rows: list[Row] = []
     for k in TOPICS:
         for margin in MARGINS:
             settings = {"cost": 1.0, "margin": margin, "doc_topic_prior": 1.0 / k, "infer_sweeps": 10}
-            found = fit(GIBBS, binary(), k, SWEEPS, seed, **settings)
-            rows.append({"curve": f"K = {k}", "K": k, "margin": margin, **found.scores})
+            found = piece((k, margin), row, GIBBS, binary(), k, SWEEPS, seed, **settings)
+            rows.append({"curve": f"K = {k}", "K": k, "margin": margin, **scores(found)})
     return rows
 
 

@@ -5,43 +5,52 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from benchmarks.labelled import Labelled
 from reproduce.drawing import curves, panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, WEIGHED, newsgroups
-from reproduce.medlda import GIBBS, SCALAR, fit
+from reproduce.medlda import GIBBS, SCALAR, fit, scores
+from reproduce.pieces import piece
 from reproduce.table import Row, Table
 from reproduce.verdicts import log_ticks, mean_over, together
 from topoi.chain.loop import Progress
 
 MULTITASK, ONE_VS_ALL = "one model for all classes", "a model for every class"
 PARALLEL = "a model for every class, in parallel"
-TOPICS = {True: (10, 20, 40), False: (20, 30, 40, 50, 60, 70, 80, 90, 100)}
+TOPICS = {"quick": (10, 20, 40), "full": (20, 30, 40, 50, 60, 70, 80, 90, 100)}
 QUICK_DATA = (6, 80, 200)
-SWEEPS = {True: 15, False: 20}
+SWEEPS = {"quick": 15, "full": 20}
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """Accuracy and seconds of the strategies; of the parallel one, what the slowest of its models took."""
-    data = newsgroups(*QUICK_DATA) if quick else newsgroups()
+    data = newsgroups(*QUICK_DATA) if scale == "quick" else newsgroups()
     rows: list[Row] = []
-    for k in TOPICS[quick]:
-        ends: dict[int, float] = {}
-
-        def note(progress: Progress, ends: dict[int, float] = ends) -> None:
-            ends[progress.model] = time.process_time()
-
-        common = {"cost": 1.0, "margin": 64.0, "doc_topic_prior": 1.0 / k}
-        several = fit(GIBBS, data, k, SWEEPS[quick], seed, strategy="ovr", callbacks=[note], **common)
-        scalar = fit(SCALAR, data, k, SWEEPS[quick], seed, **common)
-        one = fit(GIBBS, data, k, SWEEPS[quick], seed, **common)
-        # With one thread the models run in order: the time between the ends of two is that of the second. When the
-        # first began is not known, but it is one of many.
-        slowest = max(ends[model + 1] - ends[model] for model in range(len(ends) - 1))
-        rows.append({"method": ONE_VS_ALL, "K": k, **several.row})
-        rows.append({"method": MULTITASK, "K": k, **one.row})
-        rows.append({"method": f"{MULTITASK}, scalar", "K": k, **scalar.row})
-        rows.append({"method": PARALLEL, "K": k, **several.scores, "train": slowest, "test": several.test})
+    for k in TOPICS[scale]:
+        rows += piece((k,), strategies, data, k, SWEEPS[scale], seed)
     return rows
+
+
+def strategies(data: Labelled, k: int, n_sweeps: int, seed: int) -> list[Row]:
+    """All of them with so many topics."""
+    ends: dict[int, float] = {}
+
+    def note(progress: Progress) -> None:
+        ends[progress.model] = time.process_time()
+
+    common = {"cost": 1.0, "margin": 64.0, "doc_topic_prior": 1.0 / k}
+    several = fit(GIBBS, data, k, n_sweeps, seed, strategy="ovr", callbacks=[note], **common).row
+    scalar = fit(SCALAR, data, k, n_sweeps, seed, **common).row
+    one = fit(GIBBS, data, k, n_sweeps, seed, **common).row
+    # With one thread the models run in order: the time between the ends of two is that of the second. When the
+    # first began is not known, but it is one of many.
+    slowest = max(ends[model + 1] - ends[model] for model in range(len(ends) - 1))
+    return [
+        {"method": ONE_VS_ALL, "K": k, **several},
+        {"method": MULTITASK, "K": k, **one},
+        {"method": f"{MULTITASK}, scalar", "K": k, **scalar},
+        {"method": PARALLEL, "K": k, **scores(several), "train": slowest, "test": several["test"]},
+    ]
 
 
 def judge(table: Table) -> Verdict:

@@ -9,43 +9,45 @@ from sklearn.linear_model import RidgeCV
 
 from benchmarks.harness import Stopwatch
 from benchmarks.labelled import Labelled
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import MEAN_FIELD, hotels
-from reproduce.medlda import COMMON, GIBBS, fit
+from reproduce.medlda import COMMON, GIBBS, row
+from reproduce.pieces import piece
 from reproduce.table import Row, Table
 from reproduce.three_panels import score_train_test
 from reproduce.verdicts import mean_over, together
 from topoi import LDA
 
 MEDLDA, SLDA, RIDGE = "Gibbs MedLDA", "sLDA (squared)", "LDA, then ridge"
-TOPICS = {True: (5, 15, 30), False: (5, 10, 15, 20, 25, 30)}
+TOPICS = {"quick": (5, 15, 30), "full": (5, 10, 15, 20, 25, 30)}
 QUICK_DATA = (600, 1_000)
 SWEEPS = 10
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """R² and seconds of the three methods for every K."""
-    data = hotels(*QUICK_DATA) if quick else hotels()
+    data = hotels(*QUICK_DATA) if scale == "quick" else hotels()
     rows: list[Row] = []
-    for k in TOPICS[quick]:
+    for k in TOPICS[scale]:
         prior = {"doc_topic_prior": 1.0 / k}
-        rows.append({"method": MEDLDA, "K": k, **fit(GIBBS, data, k, SWEEPS, seed, epsilon=1e-3, **prior).row})
-        rows.append({"method": SLDA, "K": k, **fit(GIBBS, data, k, SWEEPS, seed, loss="squared", **prior).row})
-        training, testing = Stopwatch(), Stopwatch()
+        medlda = piece((MEDLDA, k), row, GIBBS, data, k, SWEEPS, seed, epsilon=1e-3, **prior)
+        slda = piece((SLDA, k), row, GIBBS, data, k, SWEEPS, seed, loss="squared", **prior)
+        rows += [{"method": MEDLDA, "K": k, **medlda}, {"method": SLDA, "K": k, **slda}]
         settings = COMMON | prior | {"n_topics": k, "random_state": seed, "sampler": "collapsed"}
-        score = lda_then_ridge(data, settings, training, testing)
-        rows.append({"method": RIDGE, "K": k, "score": score, "train": training.seconds, "test": testing.seconds})
+        rows.append({"method": RIDGE, "K": k, **piece((RIDGE, k), lda_then_ridge, data, settings)})
     return rows
 
 
-def lda_then_ridge(data: Labelled, settings: dict[str, Any], training: Stopwatch, testing: Stopwatch) -> float:
-    """R² of a ridge regression on the topic shares of an unsupervised model; its strength by cross-validation."""
+def lda_then_ridge(data: Labelled, settings: dict[str, Any]) -> dict[str, float]:
+    """A ridge regression on the topic shares of an unsupervised model; its strength by cross-validation."""
+    training, testing = Stopwatch(), Stopwatch()
     with training:
         lda = LDA(**settings, n_sweeps=100)
         shares = lda.fit(data.X).transform(data.X)
         ridge = RidgeCV(np.logspace(-4, 3, 15)).fit(shares, data.y)
     with testing:
-        return float(ridge.score(lda.transform(data.X_test), data.y_test))
+        score = float(ridge.score(lda.transform(data.X_test), data.y_test))
+    return {"score": score, "train": training.seconds, "test": testing.seconds}
 
 
 def judge(table: Table) -> Verdict:

@@ -16,10 +16,15 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from benchmarks.harness import Stopwatch, alone, machine, pin, versions
-from reproduce.source import stamp
+from reproduce.pieces import Pieces, keep_in
+from reproduce.ran import add_home, edited, source, traced
 from reproduce.table import Row, Table
 
 Holds = Literal["yes", "no", "in part", "not decided"]
+#: Small; the largest that fits into three hours on one core, where the paper's settings do not; the paper's settings.
+Scale = Literal["quick", "fits", "full"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+NOT_KEPT = "all of it"  # of rows that do not tell what ran
 AT_A_TIME = 2  # figures that time nothing
 
 
@@ -46,18 +51,32 @@ class Figure:
     stand_in: str  # what stands in for the paper's data, and why; "" where nothing has to
     settings: tuple[str, str]  # of --quick and of the full run, in words
     seeds: tuple[int, int]  # how many, of --quick and of the full run
-    measure: Callable[[bool, int], list[Row]]  # (quick, seed)
+    measure: Callable[[Scale, int], list[Row]]  # (scale, seed)
     keys: tuple[str, ...]  # columns that identify a row; the others are measured, and averaged over seeds
     judge: Callable[[Table], Verdict]  # from the averaged numbers, never a fixed text
     draw: Callable[[Table, Any], None]  # the averaged numbers on a matplotlib figure
     departures: str = ""  # settings that are not the paper's, beside data and sizes
     decided_by: str = ""  # what decides where not the spread of the seeds: "enumeration, which has no noise"
     timed: bool = False  # times things: nothing else runs beside it, and it keeps to one core
+    fits: tuple[str, int] | None = None  # settings in words and seeds where the full run takes more than three hours
+
+    def scale(self, asked: Scale) -> Scale:
+        """What is run where this scale is asked for: where the full run fits, it is what fits."""
+        return "full" if asked == "fits" and self.fits is None else asked
+
+    def at(self, scale: Scale) -> tuple[str, int]:
+        """Settings in words and the number of seeds."""
+        if scale == "fits":
+            assert self.fits is not None
+            return self.fits
+        which = SCALES.index(scale) // 2
+        return self.settings[which], self.seeds[which]
 
 
 def figures(package: str) -> dict[str, Figure]:
     """All figures of a package, by name, in the order of the papers' own numbers."""
     folder = importlib.import_module(package).__path__
+    add_home(package, Path(folder[0]))
     names = [info.name for info in pkgutil.iter_modules(folder) if info.name != "__main__"]
     modules = [importlib.import_module(f"{package}.{name}") for name in names]
     found = [module.FIGURE for module in modules if hasattr(module, "FIGURE")]
@@ -74,28 +93,51 @@ def _in_order(figure: Figure) -> list[tuple[int, int | str]]:
 
 
 class Raw:
-    """The rows of one figure as measured, by seed, in a JSON file that is written after every seed."""
+    """The rows of one figure as measured, by seed, in a JSON file that is written after every seed.
+
+    `ran` are the definitions that the seeds were measured with, `found` those that ran when it was last looked for.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
         self.path = folder / f"{name}.json"
         stored = json.loads(self.path.read_text("utf-8")) if self.path.exists() else {}
-        self.quick: bool | None = stored.get("quick")
+        self.scale: Scale | None = stored.get("scale")
+        self.ran: list[str] = stored.get("ran", [])
+        self.found: list[str] = stored.get("found", [])
         self.seeds: dict[int, dict[str, Any]] = {int(seed): entry for seed, entry in stored.get("seeds", {}).items()}
 
-    def put(self, quick: bool, seed: int, entry: dict[str, Any]) -> None:
-        """Keep the rows of a seed, on disk at once; those measured with other source go, lest they be averaged."""
-        self.quick = quick
-        self.seeds = {other: rows for other, rows in self.seeds.items() if made_with(rows) == made_with(entry)}
+    def put(self, scale: Scale, seed: int, entry: dict[str, Any]) -> None:
+        """Keep the rows of a seed, measured with what was found; those of other source go, lest they be averaged."""
+        if scale != self.scale or self.changes():
+            self.seeds, self.ran = {}, []
+        self.scale, self.ran = scale, sorted({*self.ran, *self.found})
         self.seeds[seed] = {"date": time.strftime("%Y-%m-%d"), **entry}
+        self.write()
+
+    def write(self) -> None:
+        """Write everything, or nothing."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         scratch = self.path.with_suffix(".tmp")
-        text = json.dumps({"quick": quick, "seeds": dict(sorted(self.seeds.items()))}, indent=1, ensure_ascii=False)
-        scratch.write_text(text + "\n", "utf-8")
+        found = [] if self.found == self.ran else self.found
+        whole = {"scale": self.scale, "ran": self.ran, "found": found, "seeds": dict(sorted(self.seeds.items()))}
+        scratch.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")
         scratch.replace(self.path)
+
+    def changes(self) -> list[str]:
+        """What was edited since the seeds were measured, or runs now and did not then."""
+        if not self.ran:
+            return [NOT_KEPT] if self.seeds else []
+        new = (set(self.found) & source().everything) - set(self.ran)
+        return sorted({*edited(self.ran), *(said.rpartition(" ")[0] for said in new)})
+
+    def is_known(self) -> bool:
+        """Whether what runs now has been looked for."""
+        found = self.found or self.ran
+        return bool(found) and not edited(found)
 
     def drop(self) -> None:
         """Forget everything."""
-        self.quick, self.seeds = None, {}
+        self.scale, self.seeds, self.ran, self.found = None, {}, [], []
         self.path.unlink(missing_ok=True)
 
     def table(self, keys: Sequence[str]) -> Table:
@@ -106,62 +148,93 @@ class Raw:
 # ---- Measuring -----------------------------------------------------------------------------------------------------
 
 
-def measure(package: str, name: str, quick: bool, seed: int) -> dict[str, Any]:
+def look(package: str, name: str) -> dict[str, Any]:
+    """What runs where a figure is measured, by its quick settings; called in a process of its own."""
+    figure = figures(package)[name]
+    return {"found": traced(figure.measure, "quick", 0)[1]}
+
+
+def measure(package: str, name: str, scale: Scale, seed: int, pieces: Pieces) -> dict[str, Any]:
     """The rows of one figure and seed, with what they were measured on; called in a process of its own."""
-    about = {"source": stamp(package, name), "machine": machine(), "versions": versions()}  # before anything is edited
+    about = {"machine": machine(), "versions": versions()}  # before anything is edited
     figure: Figure = importlib.import_module(f"{package}.{name}").FIGURE
     if figure.timed:
         pin(None)
+    keep_in(pieces)
+    before = pieces.seconds
     with Stopwatch() as watch:
-        rows = figure.measure(quick, seed)
+        rows = figure.measure(scale, seed)
+    keep_in(None)
     Table.average([rows], figure.keys)  # complains of rows that cannot be averaged while it is known whose they are
-    return {"rows": rows, "seconds": round(watch.seconds, 1), **about}
+    return {"rows": rows, "seconds": round(before + watch.seconds, 1), **about}
 
 
-def made_with(entry: dict[str, Any]) -> tuple[str, str]:
-    """The source of a seed's rows: of the figure, and of topoi."""
-    return entry["source"], entry["versions"]["topoi"]
-
-
-def wanted(package: str, figure: Figure, raw: Raw, quick: bool) -> list[int]:
-    """Seeds that are not yet measured, or were with other source."""
-    if raw.quick is not None and raw.quick != quick:
-        there, asked = ("quick", "full") if raw.quick else ("full", "quick")
+def wanted(figure: Figure, raw: Raw, scale: Scale) -> list[int]:
+    """Seeds that are not yet measured, or were with other source or at a smaller scale."""
+    if raw.seeds and raw.scale is not None and SCALES.index(raw.scale) > SCALES.index(scale):
         raise SystemExit(
-            f"{raw.path.name} holds {there} results and you ask for {asked} ones: use another --output, or --fresh to "
-            f"throw the {there} ones away."
+            f"{raw.path.name} holds {raw.scale} results and you ask for {scale} ones: use another --output, or --fresh "
+            f"to throw the {raw.scale} ones away."
         )
-    now = (stamp(package, figure.name), versions()["topoi"])
-    seeds = range(figure.seeds[0 if quick else 1])
-    done = {seed for seed, entry in raw.seeds.items() if made_with(entry) == now}
-    return [seed for seed in seeds if seed not in done]
+    fresh = raw.scale != scale or bool(raw.changes())
+    return [seed for seed in range(figure.at(scale)[1]) if fresh or seed not in raw.seeds]
 
 
-def run(package: str, chosen: Iterable[Figure], output: Path, quick: bool, fresh: bool) -> list[str]:
+def recheck(package: str, chosen: Iterable[Figure], output: Path) -> list[str]:
+    """Look again for what runs where figures are measured; returns what changed since, a line for each figure."""
+    raws = {figure.name: Raw(output, figure.name) for figure in chosen}
+    failures = _look(package, raws)
+    changes = {name: raw.changes() for name, raw in raws.items() if raw.seeds}
+    told = [f"{name}: {', '.join(found) if found else 'nothing changed'}" for name, found in changes.items()]
+    return [*failures, *told]
+
+
+def _look(package: str, raws: dict[str, Raw]) -> list[str]:
+    """Look for what runs, and keep it; returns a line for each figure where that failed."""
+    failures = []
+    with ThreadPoolExecutor(min(AT_A_TIME, _cores())) as pool:
+        for name, answer in zip(raws, pool.map(lambda name: alone(look, package, name), raws), strict=True):
+            if "failed" in answer:
+                failures.append(f"{name}, quick: {answer['failed']}")
+                continue
+            raws[name].found = answer["found"]
+            raws[name].write()
+    return failures
+
+
+def run(package: str, chosen: Sequence[Figure], output: Path, asked: Scale, fresh: bool) -> list[str]:
     """Measure what is still to be measured; returns a line for everything that failed."""
     raws = {figure.name: Raw(output, figure.name) for figure in chosen}
     if fresh:
         for raw in raws.values():
             raw.drop()
-    jobs = [(figure, seed) for figure in chosen for seed in wanted(package, figure, raws[figure.name], quick)]
-    failures = []
+    scale = {figure.name: figure.scale(asked) for figure in chosen}
+    to_do = {figure.name: wanted(figure, raws[figure.name], scale[figure.name]) for figure in chosen}
+    failures = _look(
+        package, {name: raws[name] for name, seeds in to_do.items() if seeds and not raws[name].is_known()}
+    )
+    jobs = [(figure, seed) for figure in chosen if raws[figure.name].is_known() for seed in to_do[figure.name]]
     for timed in (False, True):
         at_a_time = 1 if timed else min(AT_A_TIME, _cores())
         with ThreadPoolExecutor(at_a_time) as pool:
-            futures = {
-                pool.submit(alone, measure, package, figure.name, quick, seed): (figure, seed)
-                for figure, seed in jobs
-                if figure.timed == timed
-            }
+            futures = {}
+            for figure, seed in jobs:
+                if figure.timed == timed:
+                    raw = raws[figure.name]
+                    made_with = [scale[figure.name], raw.found or raw.ran]
+                    pieces = Pieces(output / ".pieces" / f"{figure.name}.{seed}.json", made_with)
+                    job = pool.submit(alone, measure, package, figure.name, scale[figure.name], seed, pieces)
+                    futures[job] = (figure, seed, pieces)
             try:
                 for future in as_completed(futures):
-                    figure, seed = futures[future]
+                    figure, seed, pieces = futures[future]
                     entry = future.result()
                     said = entry.get("failed") or f"{entry['seconds']:.0f} CPU s"
                     if "failed" in entry:
                         failures.append(f"{figure.name}, seed {seed}: {said}")
                     else:
-                        raws[figure.name].put(quick, seed, entry)
+                        raws[figure.name].put(scale[figure.name], seed, entry)
+                        pieces.drop()
                     print(f"{figure.name}, seed {seed}: {said}")
                     sys.stdout.flush()
             except BaseException:

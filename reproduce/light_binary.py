@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, TABLE_AGES, binary
 from reproduce.medlda import GIBBS, LIGHT, OURS, PUBLISHED, SCALAR, over_topics
 from reproduce.table import Row, Table
 from reproduce.verdicts import growth, mean_over, score_and_time, together
 
-TOPICS = {True: (10, 40, 70, 100), False: tuple(range(10, 101, 10))}
+TOPICS = {"quick": (10, 40, 70, 100), "full": tuple(range(10, 101, 10))}
 SWEEPS = 10
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """Accuracy and seconds of every method and K."""
     settings = {"cost": 1.6, "margin": 164.0, "infer_sweeps": 10}
     methods = (LIGHT, PUBLISHED, GIBBS, SCALAR, OURS)
-    return over_topics(methods, binary(), TOPICS[quick], SWEEPS, seed, 6.4, **settings)
+    return over_topics(methods, binary(), TOPICS[scale], SWEEPS, seed, 6.4, **settings)
 
 
 def judge(table: Table) -> Verdict:

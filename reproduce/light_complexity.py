@@ -11,36 +11,35 @@ import numpy as np
 from benchmarks.labelled import Labelled
 from benchmarks.report import plain_ticks
 from reproduce.drawing import curves, panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import BOOKKEEPING, NEWSGROUP_WORDS, TABLE_AGES, WEIGHED, newsgroups
 from reproduce.medlda import GIBBS, LIGHT, OURS, PUBLISHED, SCALAR, fit
+from reproduce.pieces import piece
 from reproduce.table import Row, Table
 from reproduce.verdicts import growth, log_ticks, together
 from topoi.chain.loop import Progress
 
 DATA = (4, 480, 5)  # classes, documents to learn from and to test of each
-TOPICS = {True: (25, 100, 400), False: (25, 50, 100, 200, 400, 800, 1600)}  # with the fewest documents
-DOCUMENTS = {True: (240, 480, 960), False: (240, 480, 960, 1920)}  # with MIDDLE topics
+TOPICS = {"quick": (25, 100, 400), "full": (25, 50, 100, 200, 400, 800, 1600)}  # with the fewest documents
+DOCUMENTS = {"quick": (240, 480, 960), "full": (240, 480, 960, 1920)}  # with MIDDLE topics
 MIDDLE = 100
 SWEEPS = 7
 BEFORE = 4  # sweeps that are not timed: topics settle a little first
 METHODS = (LIGHT, PUBLISHED, GIBBS, SCALAR, OURS)
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """Seconds of a sweep of every method, over K and over the number of documents."""
-    fewest = DOCUMENTS[quick][0]
-    rows: list[Row] = [
-        {"over": "K", "method": method, "x": k, "seconds": seconds_of_sweep(method, fewest, k, seed)}
-        for k in TOPICS[quick]
-        for method in METHODS
-    ]
-    rows += [
-        {"over": "documents", "method": method, "x": n, "seconds": seconds_of_sweep(method, n, MIDDLE, seed)}
-        for n in DOCUMENTS[quick]
-        for method in METHODS
-    ]
-    return rows
+    fewest = DOCUMENTS[scale][0]
+    cases = [("K", method, k, fewest, k) for k in TOPICS[scale] for method in METHODS]
+    cases += [("documents", method, n, n, MIDDLE) for n in DOCUMENTS[scale] for method in METHODS]
+    return [
+        {
+            "over": over, "method": method, "x": x,
+            "seconds": piece((over, method, x), seconds_of_sweep, method, n_documents, n_topics, seed),
+        }
+        for over, method, x, n_documents, n_topics in cases
+    ]  # fmt: skip
 
 
 def seconds_of_sweep(method: str, n_documents: int, n_topics: int, seed: int) -> float:

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, WEIGHED, newsgroups
 from reproduce.medlda import LIGHT, over_topics
 from reproduce.table import Row, Table
 from reproduce.verdicts import mean_over, noise, score_and_time, together
 
 COMPOSITIONS = ("mixture", "cycle", "word", "doc", "exp")
-TOPICS = {True: (20, 100), False: (20, 50, 100, 150, 200, 300, 400)}
+TOPICS = {"quick": (20, 100), "full": (20, 50, 100, 150, 200, 300, 400)}
 QUICK_DATA = (8, 80, 200)
-SWEEPS = {True: 15, False: 25}
+SWEEPS = {"quick": 15, "full": 25}
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """Accuracy and seconds of every composition and K."""
-    data = newsgroups(*QUICK_DATA) if quick else newsgroups()
+    data = newsgroups(*QUICK_DATA) if scale == "quick" else newsgroups()
     rows: list[Row] = []
     for name in COMPOSITIONS:
         options = {"composition": name, "n_mh": 6}
         found = over_topics(
-            (LIGHT,), data, TOPICS[quick], SWEEPS[quick], seed, 6.4, cost=1.6, margin=64.0, sampler_options=options
+            (LIGHT,), data, TOPICS[scale], SWEEPS[scale], seed, 6.4, cost=1.6, margin=64.0, sampler_options=options
         )
         rows += [{**row, "method": name} for row in found]
     return rows

@@ -10,7 +10,7 @@ from sklearn.manifold import TSNE
 from sklearn.neighbors import KNeighborsClassifier
 
 from reproduce.drawing import panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import NEWSGROUP_WORDS, WEIGHED, newsgroups
 from reproduce.medlda import LIGHT, fit
 from reproduce.table import Row, Table
@@ -23,9 +23,9 @@ NEIGHBOURS = 10
 UNSUPERVISED = "LDA"
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """Agreement of neighbours for both models, on training and on test documents; the first seed has the points too."""
-    data = newsgroups(*QUICK_DATA) if quick else newsgroups()
+    data = newsgroups(*QUICK_DATA) if scale == "quick" else newsgroups()
     prior = {"doc_topic_prior": ALPHA_SUM / N_TOPICS}
     supervised = fit(LIGHT, data, N_TOPICS, SWEEPS, seed, by_gibbs=False, cost=1.6, margin=64.0, **prior).model
     plain = LDA(

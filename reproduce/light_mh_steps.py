@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, WEIGHED, newsgroups
 from reproduce.medlda import LIGHT, over_topics
 from reproduce.table import Row, Table
 from reproduce.verdicts import growth, listed, noise, score_and_time, together
 
 STEPS = (1, 2, 6, 12)
-TOPICS = {True: (20, 100), False: (50, 100, 200, 400)}
+TOPICS = {"quick": (20, 100), "full": (50, 100, 200, 400)}
 QUICK_DATA = (8, 80, 200)
-SWEEPS = {True: 15, False: 25}
+SWEEPS = {"quick": 15, "full": 25}
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """Accuracy and seconds for every number of steps and K."""
-    data = newsgroups(*QUICK_DATA) if quick else newsgroups()
+    data = newsgroups(*QUICK_DATA) if scale == "quick" else newsgroups()
     rows: list[Row] = []
     for n_mh in STEPS:
         found = over_topics(
             (LIGHT,),
             data,
-            TOPICS[quick],
-            SWEEPS[quick],
+            TOPICS[scale],
+            SWEEPS[scale],
             seed,
             6.4,
             cost=1.6,

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import MEAN_FIELD, WEIGHED, arxiv
 from reproduce.medlda import GIBBS, LIGHT, OURS, SCALAR, over_topics
 from reproduce.table import Row, Table
 from reproduce.verdicts import growth, mean_over, score_and_time, together
 
-TOPICS = {True: (20, 100), False: (50, 100, 200, 400)}
-QUICK_DATA = (2_000, 1_500)
-SWEEPS = {True: {LIGHT: 20, GIBBS: 10, SCALAR: 10, OURS: 10}, False: {LIGHT: 80, GIBBS: 40, SCALAR: 40, OURS: 40}}
+TOPICS = {"quick": (20, 100), "fits": (50, 100, 200, 400), "full": (50, 100, 200, 400)}
+DATA = {"quick": (2_000, 1_500), "fits": (16_000, 8_000), "full": ()}
+SWEEPS = {"quick": {LIGHT: 20, GIBBS: 10, SCALAR: 10, OURS: 10}, "fits": {LIGHT: 80, GIBBS: 40, SCALAR: 40, OURS: 40},
+          "full": {LIGHT: 80, GIBBS: 40, SCALAR: 40, OURS: 40}}  # fmt: skip
 PASSES = 4
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """Micro-F1 and seconds of every method and K."""
-    data = arxiv(*QUICK_DATA) if quick else arxiv()
+    data = arxiv(*DATA[scale])
     rows: list[Row] = []
-    for method, sweeps in SWEEPS[quick].items():
+    for method, sweeps in SWEEPS[scale].items():
         passes = {"n_gibbs": PASSES} if method in (LIGHT, OURS) else {}
-        rows += over_topics((method,), data, TOPICS[quick], sweeps, seed, 6.4, cost=1.6, margin=64.0, **passes)
+        rows += over_topics((method,), data, TOPICS[scale], sweeps, seed, 6.4, cost=1.6, margin=64.0, **passes)
     return rows
 
 
@@ -31,8 +32,8 @@ def judge(table: Table) -> Verdict:
     light, gibbs = (mean_over(table, "score", method=method) for method in (LIGHT, GIBBS))
     spread = max(line.sd["score"] for line in table.lines)
     last = max(table.different("K"))
-    time = {method: table.mean("train", method=method, K=last) for method in SWEEPS[True]}
-    power = {method: growth(table, "train", "K", method=method) for method in SWEEPS[True]}
+    time = {method: table.mean("train", method=method, K=last) for method in SWEEPS["quick"]}
+    power = {method: growth(table, "train", "K", method=method) for method in SWEEPS["quick"]}
     per_topic = [table.mean("score", method=LIGHT, K=n_topics) for n_topics in table.different("K")]
     equal, level = abs(light - gibbs) < 0.02, max(per_topic) - min(per_topic) < 0.05
     scalar, simd = time[SCALAR] > 1.1 * time[LIGHT], time[GIBBS] > 1.1 * time[LIGHT]
@@ -70,6 +71,7 @@ FIGURE = Figure(
         "all abstracts of arxiv_120k with such a label, 80 and 40 sweeps, K = 50, 100, 200, 400.",
     ),
     seeds=(2, 3),
+    fits=("16,000 + 8,000 abstracts, 80 and 40 sweeps, K = 50, 100, 200, 400.", 2),
     measure=measure,
     keys=("method", "K"),
     judge=judge,

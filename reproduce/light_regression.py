@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.lessons import MEAN_FIELD, hotels
 from reproduce.medlda import EXACT, GIBBS, LIGHT, OURS, PASSES_8, SCALAR, over_topics
 from reproduce.table import Row, Table
 from reproduce.verdicts import listed, mean_over, score_and_time, together
 
-TOPICS = {True: (10, 30, 80), False: (10, 20, 30, 40, 50, 80, 100)}
+TOPICS = {"quick": (10, 30, 80), "full": (10, 20, 30, 40, 50, 80, 100)}
 QUICK_DATA = (500, 800)
 COST = 262.4  # λ; topoi standardises the ratings
 SWEEPS = {LIGHT: 15, PASSES_8: 15, EXACT: 15, GIBBS: 10, SCALAR: 10, OURS: 10}
 WEIGHTS = {LIGHT: "two passes", PASSES_8: "eight", EXACT: "drawn exactly"}  # the same topics' sampler, three ways
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     """R² and seconds of every method and K."""
-    data = hotels(*QUICK_DATA) if quick else hotels()
-    return over_topics(SWEEPS, data, TOPICS[quick], SWEEPS, seed, 6.4, cost=COST, epsilon=1e-3)
+    data = hotels(*QUICK_DATA) if scale == "quick" else hotels()
+    return over_topics(SWEEPS, data, TOPICS[scale], SWEEPS, seed, 6.4, cost=COST, epsilon=1e-3)
 
 
 def judge(table: Table) -> Verdict:

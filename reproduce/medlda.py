@@ -12,6 +12,7 @@ from sklearn.metrics import r2_score
 import reproduce.gibbs_scalar  # noqa: F401  (makes the sampler known by its name)
 from benchmarks.harness import Stopwatch
 from benchmarks.labelled import Labelled, quality
+from reproduce.pieces import piece
 from reproduce.settled import with_gibbs
 from reproduce.table import SCORE_GIBBS, Row
 from topoi import MedLDAClassifier, MedLDARegressor
@@ -53,11 +54,6 @@ class Fit:
     gibbs: dict[str, float]
 
     @property
-    def scores(self) -> dict[str, float]:
-        """By both test procedures."""
-        return {"score": self.score} | {name: value for name, value in self.gibbs.items() if name == SCORE_GIBBS}
-
-    @property
     def row(self) -> dict[str, float]:
         """What a figure measures of it."""
         return {"score": self.score, "train": self.train, "test": self.test} | self.gibbs
@@ -84,6 +80,11 @@ def fit(
         gibbs = {SCORE_GIBBS: again, "test_gibbs": took, "sweeps_gibbs": float(model.infer_sweeps)}
         model.set_params(**before)
     return Fit(model, training.seconds, seconds, score, gibbs)
+
+
+def scores(row: Mapping[str, float]) -> dict[str, float]:
+    """Of a figure's row, the scores by both test procedures."""
+    return {name: value for name, value in row.items() if name in ("score", SCORE_GIBBS)}
 
 
 def tested(model: Any, data: Labelled) -> tuple[float, float]:
@@ -131,6 +132,14 @@ def over_topics(
     for n_topics in topics:
         for method in methods:
             n_sweeps = sweeps if isinstance(sweeps, int) else sweeps[method]
-            found = fit(method, data, n_topics, n_sweeps, seed, doc_topic_prior=alpha_sum / n_topics, **settings)
-            rows.append({"method": method, "K": n_topics, **found.row})
+            given = {"doc_topic_prior": alpha_sum / n_topics, **settings}
+            of = (method, n_topics, sorted(settings.items()))
+            rows.append(
+                {"method": method, "K": n_topics, **piece(of, row, method, data, n_topics, n_sweeps, seed, **given)}
+            )
     return rows
+
+
+def row(method: str, data: Labelled, n_topics: int, n_sweeps: int, seed: int, **settings: Any) -> dict[str, float]:
+    """What a figure measures of a fit."""
+    return fit(method, data, n_topics, n_sweeps, seed, **settings).row

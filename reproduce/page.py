@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,17 @@ import numpy as np
 
 from benchmarks.harness import versions
 from reproduce.decided import decide
-from reproduce.harness import Figure, Raw, Verdict, made_with
-from reproduce.source import stamp
+from reproduce.harness import NOT_KEPT, Figure, Raw, Verdict
 from reproduce.table import SCORE_GIBBS, Table
 
 SIZE = (9.0, 3.8)  # inches
 DPI = 90
+FEW = 6
+TOLD = {
+    "full": "run with the settings of the paper",
+    "fits": "run with the largest that fit into three hours on one core, since the paper's do not",
+    "quick": "quick",
+}
 INTRODUCTION = """\
 # The papers, reproduced
 
@@ -24,7 +30,7 @@ The figures of measurements of the five papers, and some of our own, made again 
 models and tables of notation and of corpora are not, nor are curves of methods that topoi lacks (variational MedLDA,
 the older Gibbs MedLDA) and corpora that are not at hand (Enron, New York Times, PubMed, Wikipedia):
 
-    TOPOI_DATA=~/data python -m reproduce NAME…     # or --all, or --list; with --quick the small settings
+    TOPOI_DATA=~/data python -m reproduce NAME…     # or --all, or --list; with --quick or --fits smaller settings
 
 [How to run it](../../reproduce/README.md).
 
@@ -85,30 +91,26 @@ def draw(figure: Figure, table: Table, path: Path) -> None:
     plt.close(picture)
 
 
-def is_old(figure: Figure, raw: Raw) -> bool:
-    """Measured with another source, of the figure or of topoi, than the present one."""
-    now = (stamp(figure.judge.__module__.split(".")[0], figure.name), versions()["topoi"])
-    return any(made_with(entry) != now for entry in raw.seeds.values())
-
-
 def age(judged: list[tuple[Figure, Verdict]], raws: list[Raw]) -> str:
     """How many of the figures were measured with the source that the page was written with."""
-    old = sum(is_old(figure, raw) for (figure, _), raw in zip(judged, raws, strict=True))
+    old = sum(bool(raw.changes()) for raw in raws)
+    count = Counter(raw.scale for raw in raws)
+    scales = "; ".join(f"{count[scale]} figures are {told}" for scale, told in TOLD.items() if count[scale])
     return (
-        f"This page was written with topoi {versions()['topoi']}. Of its {len(judged)} figures {old} are *old*: their "
-        "numbers are of an earlier source of the package or of the figure, and are to be measured again before they "
-        "are quoted.\n"
+        f"This page was written with topoi {versions()['topoi']}. {scales}. Of its {len(judged)} figures {old} are "
+        "*old*: a function that ran when they were measured, or a constant that it uses, was edited since, and they "
+        "are to be measured again before they are quoted.\n"
     )
 
 
 def summary(judged: list[tuple[Figure, Verdict]], raws: list[Raw]) -> str:
     """A table of all verdicts."""
     rows = [
-        f"| {figure.paper} | [{figure.title}](#{figure.name}) | `{figure.name}` | {verdict.holds}"
-        f"{' (old)' if is_old(figure, raw) else ''} |"
+        f"| {figure.paper} | [{figure.title}](#{figure.name}) | `{figure.name}` | {raw.scale} | {verdict.holds}"
+        f"{' (old)' if raw.changes() else ''} |"
         for (figure, verdict), raw in zip(judged, raws, strict=True)
     ]
-    return "\n".join(["| paper | what | name | holds here |", "| --- | --- | --- | --- |", *rows, ""])
+    return "\n".join(["| paper | what | name | scale | holds here |", "| --- | --- | --- | --- | --- |", *rows, ""])
 
 
 def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> str:
@@ -116,11 +118,11 @@ def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> st
     entries = list(raw.seeds.values())
     seconds = sum(entry["seconds"] for entry in entries)
     sources = sorted({entry["versions"]["topoi"] for entry in entries})
-    kind = "quick" if raw.quick else "full"
-    edited = "Old: the source that it was measured with was edited since. Run it again before quoting it."
+    assert raw.scale is not None
     facts = [
-        f"Settings ({kind}): {figure.settings[0 if raw.quick else 1]}",
-        *([f"Full settings: {figure.settings[1]}"] if raw.quick else []),
+        f"Settings ({raw.scale}): {figure.at(raw.scale)[0]}",
+        *([f"What fits into three hours: {figure.fits[0]}"] if figure.fits and raw.scale == "quick" else []),
+        *([f"Full settings: {figure.settings[1]}"] if raw.scale != "full" else []),
         *([f"Data: {figure.stand_in}"] if figure.stand_in else []),
         f"{len(entries)} seed{'s' if len(entries) > 1 else ''}, {seconds:.0f} CPU seconds in all, "
         f"{max(entry['date'] for entry in entries)}, topoi {', '.join(sources)}. "
@@ -128,7 +130,7 @@ def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> st
         *beside,
         *([f"Not as in the paper: {figure.departures}"] if figure.departures else []),
         *([f"Decided by {figure.decided_by}."] if figure.decided_by else []),
-        *([edited] if is_old(figure, raw) else []),
+        *([f"Old: {edited(raw.changes())}. Run it again before quoting it."] if raw.changes() else []),
     ]
     return "\n".join(
         [
@@ -142,6 +144,14 @@ def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> st
             "",
         ]
     )
+
+
+def edited(names: list[str]) -> str:
+    """What was edited, the first few by name."""
+    if names == [NOT_KEPT]:
+        return "measured when it was not yet kept what ran"
+    named = ", ".join(f"`{name}`" for name in names[:FEW])
+    return f"edited since it was measured: {named}{f' and {len(names) - FEW} more' if len(names) > FEW else ''}"
 
 
 def by_both_procedures(table: Table) -> list[str]:

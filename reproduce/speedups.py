@@ -31,7 +31,9 @@ class Protocol:
 
 
 QUICK = Protocol(30, 2)
+FITS = Protocol(0, 60)  # the first of these sweeps, which are the slowest of FastLDA
 WHOLE_RUN = Protocol(0, 500)  # the paper, NIPS and Enron: from random topics, burn-in included
+FITS_BURNED_IN = Protocol(100, 5)
 BURNED_IN = Protocol(300, 20)  # the paper, NYTimes and PubMed
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduce.drawing import legend, panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.table import Row, Table
 
 # The slow, obvious twins that the samplers are tested against.
@@ -27,7 +27,7 @@ LDA = Tiny([[0, 0, 1], [1, 0]], alpha=[0.3, 0.7], beta=0.4, n_words=2)
 ROUNDING = 1e-12
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     rows: list[Row] = []
     for name, (form, sweep) in {**lda_sweeps(), **tilted_sweeps(seed)}.items():
         matrix, posterior = sweep()

@@ -11,7 +11,7 @@ from benchmarks.report import decade_ticks, plain_ticks
 from reproduce.chains import begun, copy, seconds_by_part
 from reproduce.corpora import NAMES, corpus
 from reproduce.drawing import legend, panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.table import Row, Table
 from reproduce.urns import ALPHA, BETA, DOCUMENTS, LIMIT, METHODS, OPPONENT, STAND_IN, URN
 from reproduce.verdicts import together
@@ -19,13 +19,13 @@ from topoi.chain.samplers.polya_urn import PolyaUrn
 from topoi.chain.state import document_counts
 
 TOPICS = (10, 30, 100, 300, 1000)
-SWEEPS = {True: (20, 2), False: (100, 10)}  # burn-in, timed
+SWEEPS = {"quick": (20, 2), "full": (100, 10)}  # burn-in, timed
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     rows: list[Row] = []
-    burn_in, timed = SWEEPS[quick]
-    for name, size in DOCUMENTS[quick].items():
+    burn_in, timed = SWEEPS[scale]
+    for name, size in DOCUMENTS[scale].items():
         documents = corpus(name, size, least=LIMIT)
         for k in TOPICS:
             state = begun(documents, k, ALPHA, BETA, seed, burn_in)

@@ -9,7 +9,8 @@ import numpy as np
 from reproduce.chains import begun, copy
 from reproduce.corpora import NAMES, corpus
 from reproduce.drawing import legend, panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
+from reproduce.pieces import piece
 from reproduce.table import Row, Table
 from reproduce.urns import ALL_WORDS, ALPHA, BETA, LIMITED, STAND_IN, WORDS
 from reproduce.verdicts import together
@@ -20,30 +21,34 @@ from topoi.chain.state import State
 TOPICS = 20
 NEGLIGIBLE = 0.01  # of the log joint per token
 SIZES = {
-    True: {"20ng": (100, 300, 1000, 3000), "reuters": (100, 1000), "arxiv": (100, 1000)},
-    False: {
+    "quick": {"20ng": (100, 300, 1000, 3000), "reuters": (100, 1000), "arxiv": (100, 1000)},
+    "full": {
         "20ng": (100, 300, 1000, 3000, 11_269),
         "reuters": (100, 300, 1000, 3000, 7000),
         "arxiv": (100, 300, 1000, 3000, 30_000),
     },
 }
-SWEEPS = {True: (30, 15, 15), False: (300, 200, 200)}  # burn-in, of each sampler unused, and averaged
+SWEEPS = {"quick": (30, 15, 15), "full": (300, 200, 200)}  # burn-in, of each sampler unused, and averaged
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
-    burn_in, unused, used = SWEEPS[quick]
+def measure(scale: Scale, seed: int) -> list[Row]:
     rows: list[Row] = []
-    cases = [(name, size, words) for name, sizes in SIZES[quick].items() for size in sizes for words in WORDS]
+    cases = [(name, size, words) for name, sizes in SIZES[scale].items() for size in sizes for words in WORDS]
     for name, size, words in cases:
-        state = begun(corpus(name, size, least=WORDS[words]), TOPICS, ALPHA, BETA, seed, burn_in)
-        level = {name: average(state, name, unused, used) for name in ("partial", "polya_urn")}
-        kept = level["polya_urn"][1]
-        rows.append({
-            "corpus": name, "words": words, "documents": size, "tokens": state.corpus.n_tokens,
-            "partial": level["partial"][0], "polya_urn": level["polya_urn"][0],
-            "gap": level["polya_urn"][0] - level["partial"][0], "kept": kept,
-        })  # fmt: skip
+        found = piece((name, size, words), compare, name, size, words, seed, SWEEPS[scale])
+        rows.append({"corpus": name, "words": words, "documents": size, **found})
     return rows
+
+
+def compare(name: str, size: int, words: str, seed: int, sweeps: tuple[int, int, int]) -> Row:
+    """Where both samplers go from the same topics."""
+    burn_in, unused, used = sweeps
+    state = begun(corpus(name, size, least=WORDS[words]), TOPICS, ALPHA, BETA, seed, burn_in)
+    level = {sampler: average(state, sampler, unused, used) for sampler in ("partial", "polya_urn")}
+    return {
+        "tokens": state.corpus.n_tokens, "partial": level["partial"][0], "polya_urn": level["polya_urn"][0],
+        "gap": level["polya_urn"][0] - level["partial"][0], "kept": level["polya_urn"][1],
+    }  # fmt: skip
 
 
 def average(start: State, name: str, unused: int, used: int) -> tuple[float, float]:

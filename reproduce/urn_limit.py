@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from reproduce.drawing import curves, legend, panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.speedups import exponent
 from reproduce.table import Row, Table
 from topoi._machine.jit import kernel
@@ -20,15 +20,15 @@ SHARE = 0.3  # of the word whose share of the topic stays the same
 RARE = 1.01  # a word that occurs once, with β = 0.01, however large the topic is
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 GRID = np.linspace(0, 1, 41)
-DRAWS = {True: 100_000, False: 1_000_000}
+DRAWS = {"quick": 100_000, "full": 1_000_000}
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     rows: list[Row] = []
     for n in SIZES:
         for word, mean in ((COMMON, SHARE * n), (ONCE, RARE)):
             if mean < n:
-                drawn = urn_draws(mean, n - mean, DRAWS[quick], seed)
+                drawn = urn_draws(mean, n - mean, DRAWS[scale], seed)
                 rows.append({
                     "word": word, "n": n, "distance": distance(mean, n - mean),
                     "drawn": float(np.max(np.abs(drawn - urn_law(mean, n - mean)))),
@@ -89,7 +89,7 @@ def judge(table: Table) -> Verdict:
     _, rare, _ = table.curve("n", "distance", word=ONCE)
     large = n >= 200  # below, the lattice of whole counts shows
     power = exponent(n[large], common[large])
-    noise = np.sqrt(0.5 / DRAWS[True])  # of a distribution function from so many draws
+    noise = np.sqrt(0.5 / DRAWS["quick"])  # of a distribution function from so many draws
     drawn = table.curve("n", "drawn")[1].max()
     text = (
         f"The largest difference of the distribution functions falls as n^{power:.2f} for a word with a share of "

@@ -9,21 +9,21 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from reproduce.drawing import legend, panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.table import Row, Table
 
 CORRELATIONS = (0.9, 0.99, 0.999)
 SHOWN = 25  # iterations in the paper's figure
-STEPS = {True: 20_000, False: 500_000}
+STEPS = {"quick": 20_000, "full": 500_000}
 SAMPLERS = ("collapsed", "uncollapsed")
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     rows: list[Row] = []
     for rho in CORRELATIONS:
         for sampler in SAMPLERS:
             rng = np.random.default_rng([seed, SAMPLERS.index(sampler), round(1000 * rho)])
-            z = chain(sampler, rho, STEPS[quick], rng)
+            z = chain(sampler, rho, STEPS[scale], rng)
             # The radius says which t it is whatever ρ, and the uncollapsed sampler draws it almost anew each time.
             radius = (z[:, 0] ** 2 - 2 * rho * z[:, 0] * z[:, 1] + z[:, 1] ** 2) / (1 - rho**2) / 2
             rows.append({

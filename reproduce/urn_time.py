@@ -9,8 +9,9 @@ import numpy as np
 from reproduce.chains import begun, copy, seconds_by_part
 from reproduce.corpora import NAMES, corpus
 from reproduce.drawing import legend, panels
-from reproduce.harness import Figure, Verdict
+from reproduce.harness import Figure, Scale, Verdict
 from reproduce.partial_alias import LEAST, PartialAlias
+from reproduce.pieces import piece
 from reproduce.table import Row, Table
 from reproduce.urns import (
     ALL_WORDS,
@@ -26,29 +27,37 @@ from reproduce.urns import (
     WALKED,
     WORDS,
 )
+from topoi.corpus import Corpus
 
 TOPICS = (10, 100, 1000)
-SWEEPS = {True: (20, 3), False: (100, 10)}  # burn-in, timed
+SWEEPS = {"quick": (20, 3), "full": (100, 10)}  # burn-in, timed
 
 
-def measure(quick: bool, seed: int) -> list[Row]:
+def measure(scale: Scale, seed: int) -> list[Row]:
     rows: list[Row] = []
-    burn_in, timed = SWEEPS[quick]
-    cases = [(name, size, words) for name, size in DOCUMENTS[quick].items() for words in WORDS]
+    burn_in, timed = SWEEPS[scale]
+    cases = [(name, size, words) for name, size in DOCUMENTS[scale].items() for words in WORDS]
     for name, size, words in cases:
         documents = corpus(name, size, least=WORDS[words])
         for k in TOPICS:
-            state = begun(documents, k, ALPHA, BETA, seed, burn_in)
-            took = {m: seconds_by_part(state, sampler, timed, **o) for m, (sampler, o) in METHODS.items()}
-            by_prior = PartialAlias(copy(state)).sweep()["prior_share"]
-            fair = took[OPPONENT][0], min(took[OPPONENT][1], took[WALKED][1])
-            for method, (phi, z) in took.items():
-                rows.append({
-                    "corpus": name, "words": words, "K": k, "method": method, "phi": phi, "z": z,
-                    "share_phi": phi / (phi + z),
-                    "relative_phi": phi / fair[0], "relative_z": z / fair[1], "prior_share": by_prior,
-                })  # fmt: skip
+            found = piece((name, words, k), compare, documents, k, seed, burn_in, timed)
+            rows += [{"corpus": name, "words": words, "K": k, **row} for row in found]
     return rows
+
+
+def compare(documents: Corpus, k: int, seed: int, burn_in: int, timed: int) -> list[Row]:
+    """Seconds of every method from the same topics."""
+    state = begun(documents, k, ALPHA, BETA, seed, burn_in)
+    took = {m: seconds_by_part(state, sampler, timed, **o) for m, (sampler, o) in METHODS.items()}
+    by_prior = PartialAlias(copy(state)).sweep()["prior_share"]
+    fair = took[OPPONENT][0], min(took[OPPONENT][1], took[WALKED][1])
+    return [
+        {
+            "method": method, "phi": phi, "z": z, "share_phi": phi / (phi + z), "relative_phi": phi / fair[0],
+            "relative_z": z / fair[1], "prior_share": by_prior,
+        }
+        for method, (phi, z) in took.items()
+    ]  # fmt: skip
 
 
 def judge(table: Table) -> Verdict:

@@ -23,7 +23,7 @@ LIMIT = 10
 LIMITED, ALL_WORDS = "10 tokens or more", "all"
 WORDS = {LIMITED: LIMIT, ALL_WORDS: 1}
 #: Documents of each corpus, of quick and full runs; None are all.
-DOCUMENTS: dict[bool, dict[str, int | None]] = {
-    True: {"20ng": 1500, "reuters": 1500, "arxiv": 4000},
-    False: {"20ng": None, "reuters": None, "arxiv": 30_000},
+DOCUMENTS: dict[str, dict[str, int | None]] = {
+    "quick": {"20ng": 1500, "reuters": 1500, "arxiv": 4000},
+    "full": {"20ng": None, "reuters": None, "arxiv": 30_000},
 }

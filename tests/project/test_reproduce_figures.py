@@ -19,7 +19,7 @@ from reproduce import (
 )
 from reproduce.chains import seconds_by_part
 from reproduce.harness import figures
-from reproduce.medlda import GIBBS, METHODS, OURS, estimator, fit
+from reproduce.medlda import GIBBS, METHODS, OURS, estimator, fit, scores
 from reproduce.page import by_both_procedures
 from reproduce.partial_alias import PartialAlias
 from reproduce.scalar_dense import ScalarDense
@@ -207,7 +207,7 @@ def test_papers_test_procedure_stands_beside_ours(numbers):
     n = int(found.row["sweeps_gibbs"])
     found.model.set_params(infer_method="gibbs", infer_sweeps=n)
     assert found.row[SCORE_GIBBS] == found.model.score(numbers.X_test, numbers.y_test)
-    assert found.scores.keys() == {"score", SCORE_GIBBS}
+    assert scores(found.row).keys() == {"score", SCORE_GIBBS}
     assert SCORE_GIBBS not in fit(GIBBS, numbers, 4, 8, 0, by_gibbs=False).row
     assert SCORE_GIBBS not in fit(OURS, numbers, 4, 8, 0).row  # its weights are made for topics by mean field
 
