@@ -220,13 +220,16 @@ class Results:
 
 
 def turns(
-    results: Results, names: Iterable[str], topics: Iterable[int], n_rounds: int
+    results: Results, names: Iterable[str], topics: Iterable[int], n_rounds: int, keep: bool = False
 ) -> Iterator[tuple[str, int, int]]:
-    """What is still to be measured: in each round every competitor once, so that a slow hour hits all of them."""
+    """What is still to be measured: in each round every competitor once, so that a slow hour hits all of them.
+
+    `keep`: results of another version stay.
+    """
     for round_, n_topics, name in product(range(n_rounds), topics, names):
         entry = results.get(name, n_topics, round_)
         # Peers are measured again only when their own version changed, topoi whenever its source did.
-        if entry is None or "failed" in entry or _changed(entry, name):
+        if entry is None or "failed" in entry or (not keep and _changed(entry, name)):
             yield name, n_topics, round_
 
 
@@ -241,9 +244,10 @@ def measure(
     topics: Iterable[int],
     n_rounds: int,
     job: Callable[[str, int, int], dict[str, Any]],
+    keep: bool = False,
 ) -> None:
     """Call `job` for whatever is still to be measured, keep what it returns, and tell how far things are."""
-    for name, n_topics, round_ in list(turns(results, list(names), list(topics), n_rounds)):
+    for name, n_topics, round_ in list(turns(results, list(names), list(topics), n_rounds, keep)):
         begun = time.perf_counter()
         entry = job(name, n_topics, round_)
         results.put(name, n_topics, round_, entry)

@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS), metavar="TASK")
     parser.add_argument("--models", nargs="+", default=every, choices=every, metavar="MODEL")
     parser.add_argument("--untimed", action="store_true", help="keep no times: other jobs run on this machine too")
+    parser.add_argument("--missing", action="store_true", help="measure what has no result; those of other source stay")
     parser.set_defaults(rounds=5)
     arguments = parser.parse_args()
     pinned = pin(arguments.core)
@@ -40,9 +41,9 @@ def main() -> None:
             return found | dict.fromkeys(TIMES) if arguments.untimed else found
 
         theirs = [key(name, model) for model in linear.models_for(task.kind) if model in arguments.models]
-        measure(results, theirs, [0], 1, job)  # they have no randomness
+        measure(results, theirs, [0], 1, job, arguments.missing)  # they have no randomness
         ours = [key(name, model) for model in task.ours if model in arguments.models]
-        measure(results, ours, arguments.topics or [task.n_topics], arguments.rounds, job)
+        measure(results, ours, arguments.topics or [task.n_topics], arguments.rounds, job, arguments.missing)
     write_report(results, pinned, arguments)
 
 

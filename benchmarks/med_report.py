@@ -107,11 +107,11 @@ def summary(rows: list[Row]) -> str:
         task, of_task = TASKS[name], [row for row in rows if row.task == name]
         found = best(row for row in of_task if not row.ours)
         ours = {row.model: _spread(row) for row in of_task if row.ours and row.n_topics == task.n_topics}
-        words, alone, chain, chains = (ours.get(model, "–") for model in OURS)
+        words, alone, *others = (ours.get(model, "–") for model in OURS)
         linear_cell = "–" if found is None else f"{found.mean('score'):.4f} ({found.model})"
         line = [name, MEASURE[task.kind], linear_cell, words if words == "–" else f"**{words}**", _reach(task.reach)]
-        lines.append([*line, alone, _reach(task.reach_alone), chain, chains])
-    return report.table([*header, "the chain", "4 chains"], lines)
+        lines.append([*line, alone, _reach(task.reach_alone), *others])
+    return report.table([*header, *list(OURS)[2:]], lines)
 
 
 def details(rows: list[Row], group: str) -> str:
