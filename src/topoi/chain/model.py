@@ -6,7 +6,6 @@ Counts are kept sparse: a word has few topics, so that a model of 1,000 topics t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from topoi._disk.store import Classes, ModelError, Stored, StoredMembers, known
 from topoi._machine.arrays import Floats, Ints, PerWord
 from topoi._machine.pool import Pool
 from topoi.chain.counts.by_tokens import count_by_tokens, tables_fit
-from topoi.chain.counts.packed import TOPIC, Rows
+from topoi.chain.counts.gathered import gather
 from topoi.chain.factors.base import beta_of, probabilities, scale_of_counts
 from topoi.chain.names import FOR_PEOPLE, fault_of_names
 from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors, TopicPrior, WordPrior, fixed_priors
@@ -48,23 +47,8 @@ def check_whole(name: str, value: Any, least: int | None = 1) -> None:
 
 def sample_counts(state: State, pool: Pool | None = None) -> sparse.csr_array:
     """Word–topic counts (V, K) of a state, pseudo-counts included."""
-    if tables_fit(state, pool or Pool(1)):
-        return _counted_by_tokens(state, pool or Pool(1))
-    rows = Rows.of(state)
-    indptr = np.concatenate(([0], np.cumsum(rows.size)))
-    data, topics = np.empty(indptr[-1], np.int64), np.empty(indptr[-1], np.int32)
-    for first, last in pairwise([*range(0, len(rows.size), WORDS_AT_ONCE), len(rows.size)]):
-        # Rows have room to spare: take the entries that are filled.
-        room, lo = np.diff(rows.start[first : last + 1]), rows.start[first]
-        place = np.arange(lo, rows.start[last]) - np.repeat(rows.start[first:last], room)
-        entries = rows.entries[lo : rows.start[last]][place < np.repeat(rows.size[first:last], room)]
-        part = slice(indptr[first], indptr[last])
-        data[part], topics[part] = entries >> 32, entries & TOPIC
-    shape = (len(rows.size), state.n_topics)
-    del rows  # with room for a topic of every token they may be larger than the counts
-    counts = sparse.csr_array((data, topics, indptr), shape=shape)
-    counts.sort_indices()
-    return counts
+    pool = pool or Pool(1)
+    return _counted_by_tokens(state, pool) if tables_fit(state, pool) else gather(state, pool)
 
 
 def _counted_by_tokens(state: State, pool: Pool) -> sparse.csr_array:
