@@ -19,7 +19,7 @@ from topoi._disk.store import Classes, ModelError, Stored, StoredMembers, known
 from topoi._machine.arrays import Floats, Ints, PerWord
 from topoi._machine.pool import Pool
 from topoi.chain.counts.by_tokens import count_by_tokens, tables_fit
-from topoi.chain.counts.gathered import gather
+from topoi.chain.counts.gathered import gathered_counts
 from topoi.chain.factors.base import beta_of, probabilities, scale_of_counts
 from topoi.chain.names import FOR_PEOPLE, fault_of_names
 from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors, TopicPrior, WordPrior, fixed_priors
@@ -48,7 +48,7 @@ def check_whole(name: str, value: Any, least: int | None = 1) -> None:
 def sample_counts(state: State, pool: Pool | None = None) -> sparse.csr_array:
     """Word–topic counts (V, K) of a state, pseudo-counts included."""
     pool = pool or Pool(1)
-    return _counted_by_tokens(state, pool) if tables_fit(state, pool) else gather(state, pool)
+    return _counted_by_tokens(state, pool) if tables_fit(state, pool) else gathered_counts(state, pool)
 
 
 def _counted_by_tokens(state: State, pool: Pool) -> sparse.csr_array:

@@ -8,7 +8,7 @@ import pytest
 from support.corpora import random_counts
 from topoi import Corpus
 from topoi._machine.pool import Pool
-from topoi.chain.counts.gathered import gather
+from topoi.chain.counts.gathered import gathered_counts
 from topoi.chain.priors import fixed_priors
 from topoi.chain.state import new_state
 
@@ -25,7 +25,7 @@ def test_counts_of_the_tokens(with_base, at_once, n_threads, monkeypatch):
     assert (len(state.corpus.word_block_ptr) > 2) == (at_once < 100_000)
     whole = np.zeros((40, 5), np.int64) if base is None else base.astype(np.int64)
     np.add.at(whole, (state.corpus.words, state.z), 1)
-    found = gather(state, Pool(n_threads))
+    found = gathered_counts(state, Pool(n_threads))
     assert found.has_canonical_format
     assert found.data.min() > 0
     np.testing.assert_array_equal(found.toarray(), whole)

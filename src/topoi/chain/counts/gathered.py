@@ -32,7 +32,7 @@ def gather_words(
     return m
 
 
-def gather(state: State, pool: Pool) -> sparse.csr_array:
+def gathered_counts(state: State, pool: Pool) -> sparse.csr_array:
     """Counts (V, K) of a state, pseudo-counts included, by blocks of words."""
     order, word_ptr = state.corpus.by_word
     size = np.zeros(state.corpus.n_words, np.int64)
