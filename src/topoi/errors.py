@@ -54,6 +54,10 @@ class ParameterError(TopoiError, ValueError):
         self.parameter = parameter
 
 
+class TooLargeError(TopoiError, MemoryError):
+    """An array that would be too large for the memory of most machines; the message says what to use in its place."""
+
+
 class PackageMissingError(TopoiError, ImportError):
     """A package that only some methods need is not installed; the message says how to install it."""
 

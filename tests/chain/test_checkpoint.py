@@ -356,10 +356,10 @@ def test_a_disk_that_fails_now(killed, data, tmp_path, monkeypatch):
     """What cannot be read at the moment is not set aside: it may be whole."""
     load = store.load
 
-    def fail(path, classes):
+    def fail(path, classes, mapped):
         if path == killed[1]:
             raise ModelError(f"{path}: cannot be read") from OSError(5, "Input/output error")
-        return load(path, classes)
+        return load(path, classes, mapped)
 
     with monkeypatch.context() as patch:
         patch.setattr(store, "load", fail)

@@ -22,9 +22,10 @@ _CORPUS = r"(corpus\.json|words\.npy|doc_ptr\.npy|vocabulary\.json|ngrams\.json|
 #: The names before those of the factor are today's; table, topics, … and urn were its files in version 0.1.
 _BLOCK = (
     r"(model|(scale|factor-[a-z_]+)(-\d{5,})?|table|topics|phi|start|mass"
+    r"|(now|total|last)-(data|indices|\d{5,})"
     r"|(z|sum|pairs|counts\d*|seen\d+|rows|urn)-\d{5,})(\.\d{15})?"  # parts of a file, in an object store
 )
-_SWEEP = rf"(sweep|shares)-\d{{9}}(/({_BLOCK}|{TEMPORARY}))?"
+_SWEEP = rf"(sweep|shares|kept)-\d{{9}}(/({_BLOCK}|{TEMPORARY}))?"
 _BLOCKS = rf"[0-9a-f]{{12}}(/(layout|y\.npy|weight\.npy|pseudo_counts|(columns|about)-\d{{5,}}|{TEMPORARY}|{_SWEEP}))?"
 _CHAIN = rf"(sweep-\d{{9,}}\.(topoi|damaged)|doc_topic-[0-9a-f]{{12}}\.npy|{TEMPORARY}|blocks(/{_BLOCKS})?)"
 #: Every path, below a folder of checkpoints, of a file or folder that topoi makes there.

@@ -12,6 +12,8 @@ from typing import Any, BinaryIO
 
 from numpy.typing import NDArray
 
+from topoi._disk.mapped import pieces
+
 
 def write_safetensors(
     file: BinaryIO, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str] | None = None
@@ -30,5 +32,5 @@ def write_safetensors(
     file.write(len(header).to_bytes(8, "little"))
     file.write(header)
     for name in names:
-        if arrays[name].size:
-            file.write(arrays[name].data)
+        for piece in pieces(arrays[name]):
+            file.write(piece.data)

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi._disk.remote import Remote, shown
+from topoi._disk.mapped import give_back, is_mapped, limits, map_tensors, pieces
+from topoi._disk.remote import Remote, locate, shown
 from topoi._disk.safetensors import write_safetensors
 from topoi._disk.schema import Field
 from topoi._disk.whole import local_copy, writing_whole
@@ -126,15 +127,20 @@ def save(path: str | Path | Remote, thing: Any, classes: Classes, follow: bool =
         write_safetensors(file, writer.arrays, {"topoi": json.dumps(header)})
 
 
-def load(path: str | Path | Remote, classes: Classes) -> Any:
-    """Read what `save` wrote; a file that is anything else, or was changed by a byte, is a ModelError."""
+def load(path: str | Path | Remote, classes: Classes, mapped: bool = False) -> Any:
+    """Read what `save` wrote; a file that is anything else, or was changed by a byte, is a ModelError.
+
+    Where it may be `mapped`, large parts of sparse matrices stay in the file, and cannot be written to.
+    """
+    if isinstance(locate(path), Remote) and os.name == "nt":
+        mapped = False  # the copy of an object goes when it has been read, and Windows removes no file that is mapped
     with local_copy(path) as file:
-        return _load(file, shown(path), classes)
+        return _load(file, shown(path), classes, mapped)
 
 
-def _load(file: Path, path: str, classes: Classes) -> Any:
+def _load(file: Path, path: str, classes: Classes, mapped: bool) -> Any:
     """Read a file, which is called `path` in errors."""
-    header, arrays = _read(file, path)
+    header, arrays = _read(file, path, mapped)
     if header.get("format") != FORMAT:
         raise ModelError(f"{path}: not a topoi model")
     written_by = header.get("written_by", "of another version")
@@ -153,7 +159,7 @@ def _load(file: Path, path: str, classes: Classes) -> Any:
         ) from error
 
 
-def _read(file: Path, path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _read(file: Path, path: str, mapped: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a file, not yet believed."""
     from safetensors import SafetensorError, safe_open
 
@@ -166,7 +172,8 @@ def _read(file: Path, path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]
     try:
         with safe_open(str(file), framework="numpy") as found:
             metadata = found.metadata() or {}
-            arrays = {name: found.get_tensor(name) for name in found.keys()}  # noqa: SIM118 (not a dict)
+            arrays = map_tensors(file) if mapped else {}
+            arrays |= {name: found.get_tensor(name) for name in found.keys() if name not in arrays}  # noqa: SIM118
         header = json.loads(metadata.get("topoi", "{}"))
     except (FileNotFoundError, PermissionError):
         raise
@@ -182,7 +189,8 @@ def _digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
     digest = hashlib.blake2b(json.dumps(header, sort_keys=True).encode(), digest_size=16)
     for name, array in sorted(arrays.items()):
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).data)
+        for piece in pieces(np.ascontiguousarray(array)):
+            digest.update(piece.data)
     return digest.hexdigest()
 
 
@@ -237,8 +245,10 @@ class _Writer:
         plain = value.view(np.int64) if kind in TIMES else value
         plain = np.ascontiguousarray(plain, plain.dtype.newbyteorder("="))
         # Equal arrays are written once, be they one object or two: equal models are equal files.
-        key = (plain.dtype.str, plain.shape, hashlib.blake2b(plain.data).digest())
-        name = self.known.setdefault(key, path.lstrip("."))
+        digest = hashlib.blake2b()
+        for piece in pieces(plain):
+            digest.update(piece.data)
+        name = self.known.setdefault((plain.dtype.str, plain.shape, digest.digest()), path.lstrip("."))
         self.arrays[name] = plain
         return {"is": "array", "name": name} | ({"time": value.dtype.str} if kind in TIMES else {})
 
@@ -273,6 +283,9 @@ class _Reader:
     def thing(self, what: str, value: dict[str, Any]) -> Any:
         if what == "array":
             array = self.arrays[value["name"]]
+            if is_mapped(array):  # a part of a sparse matrix may stay in the file, but kernels write to other arrays
+                array, there = np.array(array), array
+                give_back(there)
             return array.view(np.dtype(value["time"])) if "time" in value else array
         if what == "list":
             items = [self.value(item) for item in value["items"]]
@@ -280,7 +293,7 @@ class _Reader:
             out[:] = items
             return (out.astype(str) if value["dtype"] == "U" else out).reshape(value["shape"])
         if what == "csr":
-            return csr_of(tuple(value["shape"]), *(self.thing("array", value[part]) for part in PARTS))
+            return csr_of(tuple(value["shape"]), *(self.arrays[value[part]["name"]] for part in PARTS))
         stored = self.classes.get(what)
         if stored is None:
             raise ModelError(f"holds a {what!r}, which is not expected there")
@@ -294,6 +307,11 @@ class _Reader:
         return stored.make(fields)
 
 
+def _all_below(indices: NDArray[Any], n: int) -> bool:
+    least, greatest = limits(indices)
+    return not len(indices) or bool(least >= 0 and greatest < n)
+
+
 def csr_of(shape: tuple[Any, ...], data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any]) -> sparse.csr_array:
     """A sparse matrix of parts that are not trusted: SciPy itself takes pointers that are negative or fall."""
     sound = (
@@ -305,7 +323,7 @@ def csr_of(shape: tuple[Any, ...], data: NDArray[Any], indices: NDArray[Any], in
         and indptr[0] == 0
         and indptr[-1] == len(data)
         and (np.diff(indptr) >= 0).all()
-        and (not len(data) or (indices.min() >= 0 and indices.max() < shape[1]))
+        and _all_below(indices, shape[1])
     )
     if not sound:
         raise ModelError("a sparse matrix has parts that do not fit together")

@@ -285,13 +285,15 @@ class Journal:
         return files(self.folder, r"sweep-\d{9,}\.topoi")  # of which a user may have made copies
 
     def resume(
-        self, state: State, samples: Samples, trace: Trace, check: Callable[[Point], None] = lambda point: None
-    ) -> Point | None:
+        self, state: State, samples: Samples, trace: Trace, check: Callable[[Point], None] = lambda point: None,
+        mapped: bool = False,
+    ) -> Point | None:  # fmt: skip
         """Bring state, samples and trace to the last checkpoint, which is returned; None if there is none.
 
-        `check` raises a ModelError for one whose blocks are damaged.
+        `check` raises a ModelError for one whose blocks are damaged. Where they may be `mapped`, large counts stay in
+        the file: see `topoi._disk.store.load`.
         """
-        point = self._last(state, samples, check)
+        point = self._last(state, samples, check, mapped)
         if point is None:
             return None
         state.z[:] = point.z
@@ -314,13 +316,13 @@ class Journal:
             samples.beside = point.beside_samples
         return point
 
-    def _last(self, state: State, samples: Samples, check: Callable[[Point], None]) -> Point | None:
+    def _last(self, state: State, samples: Samples, check: Callable[[Point], None], mapped: bool) -> Point | None:
         """The last checkpoint that is not damaged; damaged ones are told of, and set aside under another name."""
         faults: list[str] = []
         found = None
         for path in reversed(self.files()):
             try:
-                point = store.load(path, CLASSES)
+                point = store.load(path, CLASSES, mapped)
                 if not isinstance(point, Point):
                     raise UnreadableError(f"{path}: holds no checkpoint")
                 if point.fingerprint != self.fingerprint:

@@ -10,6 +10,7 @@ is one pass over the tokens by document and one by word, whatever the number of 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from topoi.chain.counts.spectra import Spectrum, above, word_spectrum
 from topoi.chain.priors.beta_of_words import beta_of_kinds
 from topoi.chain.state import State
 from topoi.corpus import Corpus
+from topoi.corpus.batches import batches_by_words
 from topoi.corpus.checks import running_total
 from topoi.errors import ParameterError
 
@@ -278,37 +280,55 @@ def completion(
     phi = np.asarray(phi)
     weights = alpha if isinstance(alpha, DocumentAlpha) else _same_for_all(np.asarray(alpha, np.float64))
     _check_topics(phi, weights)
-    if n_steps < 0:
-        raise ParameterError("n_steps", f"{n_steps} steps cannot be made; use 0 or more")
     corpus = X_test if isinstance(X_test, Corpus) else Corpus.from_counts(X_test, allow_empty=True)
     if corpus.n_words != phi.shape[1]:
         raise ParameterError("phi", f"covers {phi.shape[1]} words, but the test documents have {corpus.n_words}")
     n_all = corpus.n_tokens
     if known is not None:
         corpus = _restrict(corpus, np.asarray(known))
+    found = completion_by(lambda words: phi[:, words].T, weights, corpus, n_steps=n_steps, seed=seed, pool=pool)
+    return found._replace(n_unknown=n_all - corpus.n_tokens)
 
-    # Only the words that occur, one row each: V×K in float64 may be much more than the test documents need.
-    used = np.flatnonzero(corpus.word_counts)
-    rows = np.zeros((len(used), pad(len(phi))))
-    rows[:, : len(phi)] = phi[:, used].T
-    row_of = np.zeros(corpus.n_words, np.int64)
-    row_of[used] = np.arange(len(used))
-    prior = weights.for_kernels(corpus.n_documents, np.float64, rows.shape[1])
-    ptr = corpus.block_ptr
 
-    def work(block: int) -> float:
-        return float(
-            complete_documents(
-                corpus.words, corpus.doc_ptr, ptr[block], ptr[block + 1], row_of, rows, prior, n_steps,
-                np.uint64(seed),
-            )
-        )  # fmt: skip
+def completion_by(
+    rows_of: Callable[[NDArray[np.int64]], Floats],
+    alpha: DocumentAlpha,
+    corpus: Corpus,
+    *,
+    n_steps: int = 30,
+    seed: int = 0,
+    pool: Pool | None = None,
+) -> Completion:
+    """The same of a model that gives φ (len(words), K) of some words: φ of all of them is never made."""
+    if n_steps < 0:
+        raise ParameterError("n_steps", f"{n_steps} steps cannot be made; use 0 or more")
+    n_topics, pool = alpha.rows.shape[1], pool or Pool(1)
+    prior = alpha.for_kernels(corpus.n_documents, np.float64, pad(n_topics))
+    ptr, row_of = corpus.block_ptr, np.zeros(corpus.n_words, np.int64)
 
-    score = math.fsum((pool or Pool(1)).map(work, range(len(ptr) - 1)))
+    def batch(begin: int, end: int) -> list[float]:
+        # Only the words that occur, one row each: V×K in float64 may be much more than the test documents need.
+        used = np.unique(corpus.words[corpus.doc_ptr[ptr[begin]] : corpus.doc_ptr[ptr[end]]]).astype(np.int64)
+        rows = np.zeros((len(used), pad(n_topics)))
+        rows[:, :n_topics] = rows_of(used)
+        row_of[used] = np.arange(len(used))
+
+        def work(block: int) -> float:
+            return float(
+                complete_documents(
+                    corpus.words, corpus.doc_ptr, ptr[block], ptr[block + 1], row_of, rows, prior, n_steps,
+                    np.uint64(seed),
+                )
+            )  # fmt: skip
+
+        return pool.map(work, range(begin, end))
+
+    scores = [score for batch_of in batches_by_words(corpus, pad(n_topics)) for score in batch(*batch_of)]
+    score = math.fsum(scores)
     n_seen = int((corpus.doc_lengths // 2).sum())
     n_scored = corpus.n_tokens - n_seen
     perplexity = float(np.exp(-score / n_scored)) if n_scored else math.nan
-    return Completion(perplexity, n_scored, n_seen, n_all - corpus.n_tokens)
+    return Completion(perplexity, n_scored, n_seen, 0)
 
 
 def completion_perplexity(

@@ -5,6 +5,7 @@ Counts are kept sparse: a word has few topics, so that a model of 1,000 topics t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from topoi._disk import store
+from topoi._disk.mapped import limits
 from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, instance_of, list_of, mapping_of, optional
 from topoi._disk.store import Classes, ModelError, Stored, StoredMembers, known
 from topoi._machine.arrays import Floats, Ints, PerWord
 from topoi._machine.pool import Pool
+from topoi.chain.counts.by_rows import lie_in_file, top_words, topic_totals
 from topoi.chain.counts.by_tokens import count_by_tokens, tables_fit
 from topoi.chain.counts.gathered import gathered_counts
 from topoi.chain.factors.base import beta_of, probabilities, scale_of_counts
@@ -25,7 +28,7 @@ from topoi.chain.names import FOR_PEOPLE, fault_of_names
 from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors, TopicPrior, WordPrior, fixed_priors
 from topoi.chain.priors.base import Prior
 from topoi.chain.state import State
-from topoi.errors import ParameterError
+from topoi.errors import ParameterError, TooLargeError
 
 #: Topics beyond those of its counts that a file may claim. A topic takes 8 bytes there, but a number for each word and
 #: each document of a prediction in memory: without a limit a file of megabytes asks for all there is.
@@ -33,6 +36,21 @@ MOST_EMPTY = 2**14
 
 #: Words whose counts are gathered together: what this needs beside the counts stays small, whatever the vocabulary.
 WORDS_AT_ONCE = 4096
+
+#: Probabilities of words in topics (K·V) that are made as one array, at most: 4 GB of them.
+MOST_PROBABILITIES = 500_000_000
+#: Numbers of rows of counts that are made dense together.
+DENSE_AT_ONCE = 2**22
+
+
+def check_dense(n_topics: int, n_words: int, name: str) -> None:
+    """Raise if φ of so many topics and words should not be one array, which users know by this name."""
+    if n_topics * n_words > MOST_PROBABILITIES:
+        raise TooLargeError(
+            f"{name} would have {n_topics:,} × {n_words:,} numbers, {8e-9 * n_topics * n_words:.0f} GB, and above "
+            f"{MOST_PROBABILITIES:,} numbers it is not made. Use top_words(), transform(X), "
+            "model_.word_probabilities(words) for the rows of some words, or model_.counts, which is sparse"
+        )
 
 
 def check_whole(name: str, value: Any, least: int | None = 1) -> None:
@@ -152,7 +170,17 @@ class TopicModel:
     @property
     def topic_counts(self) -> NDArray[np.float64]:
         """Average number of tokens of each topic."""
-        return np.asarray(self.counts.sum(0), np.float64) / self.n_samples
+        return self._totals / self.n_samples
+
+    @property
+    def _totals(self) -> NDArray[np.float64]:
+        """Tokens of each topic in all samples; of counts in a file they are summed once, since those never change."""
+        known: tuple[Any, NDArray[np.float64]] | None = self.__dict__.get("_known_totals")
+        if not lie_in_file(self.counts):
+            return topic_totals(self.counts)
+        if known is None or known[0] is not self.counts:
+            known = self.__dict__["_known_totals"] = (self.counts, topic_totals(self.counts))
+        return known[1]
 
     @property
     def scale(self) -> NDArray[np.float64]:
@@ -161,16 +189,29 @@ class TopicModel:
 
     def word_rows(self, words: Ints, dtype: type[np.floating[Any]]) -> Floats:
         """Average counts (len(words), K) of some words, dense."""
-        rows: Floats = self.counts[words].toarray().astype(dtype)
-        rows /= dtype(self.n_samples)
+        rows: Floats = np.empty((len(words), self.n_topics), dtype)
+        for part in self._parts(len(words)):
+            rows[part] = self.counts[words[part]].toarray()
+            rows[part] /= dtype(self.n_samples)
         return rows
 
     def word_probabilities(self, words: Ints, dtype: type[np.floating[Any]] = np.float64) -> Floats:
         """φ (len(words), K) of some words, dense."""
-        return probabilities(self.word_rows(words, dtype), beta_of(self.beta, words), self.scale)
+        phi: Floats = np.empty((len(words), self.n_topics), dtype)
+        scale = self.scale
+        for part in self._parts(len(words)):
+            phi[part] = probabilities(self.word_rows(words[part], dtype), beta_of(self.beta, words[part]), scale)
+        return phi
+
+    def _parts(self, n: int) -> Iterator[slice]:
+        """Parts of so many words: what is made on the way to their rows stays small."""
+        step = max(1, DENSE_AT_ONCE // max(self.n_topics, 1))
+        for first in range(0, n, step):
+            yield slice(first, first + step)
 
     def topic_word(self, dtype: type[np.floating[Any]] = np.float64) -> Floats:
         """φ (K, V): the probability of every word in every topic; rows sum to 1."""
+        check_dense(self.n_topics, self.n_words, "φ of all words")
         return np.ascontiguousarray(self.word_probabilities(np.arange(self.n_words)).T, dtype)
 
     @property
@@ -182,14 +223,7 @@ class TopicModel:
     def top_columns(self, n: int = 10) -> list[list[int]]:
         """Columns of the n most probable words of each topic, most probable first; fewer where fewer have a count."""
         check_whole("n", n, 0)
-        by_topic = self.counts.tocsc()
-        out = []
-        for k in range(self.n_topics):
-            part = slice(by_topic.indptr[k], by_topic.indptr[k + 1])
-            counts, words = by_topic.data[part], by_topic.indices[part]
-            best = np.argsort(-counts, kind="stable")[:n]
-            out.append([int(w) for w in words[best[counts[best] > 0]]])
-        return out
+        return top_words(self.counts, n)
 
     def top_words(self, n: int = 10) -> list[list[str]]:
         """The n most probable words of each topic, most probable first; fewer where fewer have a count."""
@@ -209,9 +243,11 @@ class TopicModel:
         if self.n_samples < 1:
             raise ModelError("there must be a sample")
         for matrix in (self.counts, self.last_counts):
-            if matrix.shape != shape or matrix.dtype.kind not in "iu" or (matrix.nnz and matrix.data.min() < 0):
+            whole = matrix.shape == shape and matrix.dtype.kind in "iu"
+            least, greatest = limits(matrix.data) if whole else (-1, 0)
+            if least < 0:
                 raise ModelError(f"counts must be whole numbers of shape {shape}")
-            if matrix.nnz and matrix.data.max() >= 2**31:  # kernels count in as many bits
+            if greatest >= 2**31:  # kernels count in as many bits
                 raise ModelError("a word cannot be in a topic 2³¹ times or more")
         if self.vocabulary is not None and self.vocabulary.shape != shape[:1]:
             raise ModelError(f"there are {len(self.vocabulary)} names of {shape[0]} words")
@@ -239,8 +275,9 @@ class TopicModel:
         """Read a model that `save` wrote; a file that is anything else, or was changed by a byte, is a ModelError.
 
         A number of topics that would take all memory is refused unless the file is `trusted`: see `check_topics`.
+        Counts of 256 MB or more stay in the file, and are read from there as they are needed.
         """
-        model = store.load(path, believing(CLASSES) if trusted else CLASSES)
+        model = store.load(path, believing(CLASSES) if trusted else CLASSES, mapped=True)
         if not isinstance(model, cls):
             raise ModelError(f"{path}: holds a {type(model).__name__}, not a {cls.__name__}")
         return model

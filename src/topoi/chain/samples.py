@@ -72,10 +72,15 @@ class Samples:
         self.beside: dict[str, list[NDArray[Any]]] = {}  # `Supervision.beside`
         self.draws: dict[str, list[NDArray[Any]]] = {}  # `TopicPrior.sampled`
 
-    def add(self, state: State, counts: sparse.csr_array) -> None:
-        """Keep a sample: the word–topic counts (V, K) and the weights of the state as it is."""
+    def add(self, state: State, counts: sparse.csr_array, total: sparse.csr_array | None = None) -> None:
+        """Keep a sample: the word–topic counts (V, K) and the weights of the state as it is.
+
+        `total` is the sum of these and all counts before, where an engine has made it.
+        """
         self.last, self.last_sweep = counts, state.sweep
-        self.counts = self.last if self.counts is None else self.counts + self.last
+        if total is None:
+            total = self.last if self.counts is None else self.counts + self.last
+        self.counts = total
         if state.supervision is not None:
             self.weights.append(state.supervision.eta[:, : state.n_topics].copy())
             for name, array in state.supervision.beside.items():

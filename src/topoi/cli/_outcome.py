@@ -112,7 +112,7 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
     joint = "" if about["log_joint"] is None else f"; log joint {about['log_joint']:,.0f}"
     stopped = ended.get(about["stopped"], " (stopped early)")
     out.say(
-        f"{about['estimator']}, {len(model.estimator.components_)} topics: {about['sweeps']} sweeps{stopped} "
+        f"{about['estimator']}, {model.estimator.n_topics_} topics: {about['sweeps']} sweeps{stopped} "
         f"in {about['seconds']:.1f} s, {speed}{joint}."
     )
     out.say(convergence_in_words(model.estimator))

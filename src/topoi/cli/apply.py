@@ -79,8 +79,8 @@ def _tell(before: Model, made: Model, json: bool, quiet: bool) -> None:
     """Print what has come of it."""
     from topoi.cli.topics import print_topics
 
-    n, hidden = len(made.estimator.components_), len(made.estimator.hidden_topics_)
+    n, hidden = made.estimator.n_topics_, len(made.estimator.hidden_topics_)
     more = f", {hidden} of them hidden" if hidden else ""
-    note(f"{len(before.estimator.components_)} topics have become {n}{more}. Written: {made.path}", quiet)
+    note(f"{before.estimator.n_topics_} topics have become {n}{more}. Written: {made.path}", quiet)
     if not quiet:
         print_topics(made, 8, json)

@@ -18,6 +18,7 @@ from topoi.cli.predict import names_of, say_skipped
 from topoi.errors import ParameterError
 
 if TYPE_CHECKING:
+    from topoi.chain.model import TopicModel
     from topoi.readers import Dataset
 
 PIECE = 1000  # documents written together
@@ -117,9 +118,43 @@ def _topic_word(model: Model) -> dict[str, Any]:
     """A row per word, a column per topic."""
     from topoi.chain.names import AS_COLUMN, topic_labels
 
-    phi = model.estimator.components_
-    words = {"word": [model.words.word(w) for w in range(phi.shape[1])]}
-    return words | dict(zip(topic_labels(model.estimator.topic_models_, AS_COLUMN, words), phi, strict=True))
+    models = model.estimator.topic_models_
+    words = {"word": [model.words.word(w) for w in range(model.words.n_words)]}
+    columns = [_Column(rows, k) for rows in map(_Rows, models) for k in range(rows.model.n_topics)]
+    return words | dict(zip(topic_labels(models, AS_COLUMN, words), columns, strict=True))
+
+
+class _Rows:
+    """φ of those words of a model that are being written: of a large model not all are in memory at a time."""
+
+    def __init__(self, model: TopicModel) -> None:
+        self.model = model
+        self.part: slice | None = None
+        self.phi: Any = None
+
+    def __call__(self, part: slice) -> Any:
+        """φ of a part of the words, made once for all topics."""
+        import numpy as np
+
+        if part != self.part:
+            self.phi = self.model.word_probabilities(np.arange(*part.indices(self.model.n_words)))
+            self.part = part
+        return self.phi
+
+
+class _Column:
+    """φ of a topic, of which `write_table` takes a part after the other."""
+
+    def __init__(self, rows: _Rows, topic: int) -> None:
+        self.rows = rows
+        self.topic = topic
+        self.dtype = rows.model.scale.dtype
+
+    def __len__(self) -> int:
+        return self.rows.model.n_words
+
+    def __getitem__(self, part: slice) -> Any:
+        return self.rows(part)[:, self.topic]
 
 
 def _one(model: Model, form: Form) -> Any:

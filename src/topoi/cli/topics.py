@@ -63,7 +63,7 @@ def print_topics(model: Model, n_words: int, json: bool, every: bool = False) ->
         return
     out = console()
     out.print(topic_table(model, sorted(rows, key=lambda row: -row["share"]), out))
-    if left := len(model.estimator.components_) - len(rows):
+    if left := model.estimator.n_topics_ - len(rows):
         out.print(f"{left} hidden: see them by topoi topics {model.path} --all.", style="dim")
 
 

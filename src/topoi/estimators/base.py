@@ -22,7 +22,7 @@ from topoi._machine.pool import Pool, resolve_n_jobs
 from topoi.chain.checkpoint import Checkpoints, Journal, fingerprint
 from topoi.chain.engines.choose import NewChain, open_place
 from topoi.chain.loop import Callback, Rules, Run, Schedule, run
-from topoi.chain.model import TopicModel, check_whole
+from topoi.chain.model import TopicModel, check_dense, check_whole
 from topoi.chain.names import name_topics, topic_labels
 from topoi.chain.plan import check_priors, check_sampler, going_on, make_plan
 from topoi.chain.priors import Priors
@@ -30,7 +30,7 @@ from topoi.chain.priors.seeds import check_seeds, find_seeds
 from topoi.chain.state import State
 from topoi.corpus import Corpus, Ngrams
 from topoi.corpus.target import Target
-from topoi.errors import ParameterError
+from topoi.errors import ParameterError, TooLargeError
 from topoi.estimators.alignment import TopicAgreement, agreement_of
 from topoi.estimators.edited import HasEdits
 from topoi.estimators.formula import parse_formula
@@ -293,9 +293,13 @@ class TopicEstimator(
 
     @property
     def components_(self) -> NDArray[np.float64]:
-        """φ (n_topics, n_features); rows sum to 1."""
+        """φ (n_topics, n_features); rows sum to 1. Above 500 million numbers there is none: an AttributeError."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError("components_ is there only after fit")
+        try:
+            check_dense(self._n_features_out, self.n_features_in_, "components_")
+        except TooLargeError as error:
+            raise AttributeError(str(error)) from error
         if self.__dict__.get("_components") is None:
             self._components: NDArray[np.float64] = np.concatenate([model.topic_word() for model in self.topic_models_])
         return self._components

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._disk import strict_json
+from topoi._disk.mapped import pieces
 from topoi.chain.model import TopicModel
 from topoi.chain.names import fault_of_names
 from topoi.errors import FileError, ParameterError
@@ -185,7 +186,8 @@ def topics_fingerprint(models: Sequence[TopicModel]) -> str:
         counts = model.counts
         digest.update(np.array([*counts.shape, model.n_samples], "<i8").tobytes())
         for part in (counts.indptr, counts.indices, counts.data):
-            digest.update(np.asarray(part).astype("<i8").tobytes())
+            for piece in pieces(np.asarray(part)):
+                digest.update(piece.astype("<i8").tobytes())
     return digest.hexdigest()[:16]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from topoi._disk.schema import WHOLE
-from topoi.chain.diagnostics import completion
+from topoi.chain.diagnostics import completion_by
 from topoi.chain.loop import Callback, Schedule
 from topoi.chain.model import check_whole
 from topoi.chain.state import Start
@@ -384,4 +384,4 @@ class LDA(TopicEstimator):
         corpus = self._known(X, covariates, topic_labels)
         with self._pool() as pool:
             alpha = self.model_.priors.topics.alpha_of(corpus)
-            return completion(self.components_, alpha, corpus, pool=pool).perplexity
+            return completion_by(self.model_.word_probabilities, alpha, corpus, pool=pool).perplexity

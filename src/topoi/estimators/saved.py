@@ -222,9 +222,10 @@ class Savable:
 
         The path may be a URL, as "s3://bucket/model.topoi".
         Numbers of parameters that would take hours or all memory (10,001 sweeps over a new document, 100,001 topics)
-        are refused unless the file is `trusted`.
+        are refused unless the file is `trusted`. Counts of words in topics of 256 MB or more stay in the file, and are
+        read from there as they are needed.
         """
-        found = store.load(path, known_classes(trusted=trusted))
+        found = store.load(path, known_classes(trusted=trusted), mapped=True)
         if not isinstance(found, cls):
             raise ModelError(f"{shown(path)}: holds a {type(found).__name__}, not a {cls.__name__}")
         return found

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from topoi._machine.pool import Pool
-from topoi.chain.diagnostics import completion
+from topoi.chain.diagnostics import completion_by
 from topoi.chain.model import TopicModel
 from topoi.chain.responses import LabelResponse, Response
 from topoi.chain.samples import Watch
@@ -27,15 +27,10 @@ NAMES = {"perplexity": "perplexity", "accuracy": "accuracy", "micro_f1": "micro-
 
 def watch_words(corpus: Corpus) -> Watch:
     """Perplexity of one half of every document given the other (`diagnostics.completion`), by what is known of it."""
-    # Only the words that occur, in their order: the same halves are scored, and a table of all words is never made.
-    used, words = np.unique(corpus.words, return_inverse=True)
-    small = Corpus(words.astype(np.int32), corpus.doc_ptr, max(len(used), 1))
 
     def score(model: TopicModel, weights: NDArray[np.float32], beside: dict[str, NDArray[Any]], pool: Pool) -> float:
-        if not len(used):
-            return math.nan
         alpha = model.priors.topics.alpha_of(corpus)
-        return completion(model.word_probabilities(used).T, alpha, small, pool=pool).perplexity
+        return completion_by(model.word_probabilities, alpha, corpus, pool=pool).perplexity
 
     return Watch("perplexity", _key(corpus), score)
 

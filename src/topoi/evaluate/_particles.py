@@ -20,6 +20,7 @@ a document of N tokens, O(N·n_moves·K) with a limit on the moves.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,17 +138,20 @@ def read_documents(
 
 
 def log_documents(
-    phi: Floats, alpha: DocumentAlpha, corpus: Corpus, n_particles: int, n_moves: int, seed: int, pool: Pool
-) -> NDArray[np.float64]:
+    rows_of: Callable[[NDArray[np.int64]], Floats], alpha: DocumentAlpha, corpus: Corpus, n_particles: int,
+    n_moves: int, seed: int, pool: Pool,
+) -> NDArray[np.float64]:  # fmt: skip
     """Estimates of log p(words of d | φ, α) for every document; 0 for an empty one. `n_moves` < 0: all.
 
+    `rows_of` gives φ (len(words), K) of some words.
     A document's stream is keyed by its words: the estimate is the same alone or in a batch, on any number of threads.
     """
     used, rows = np.unique(corpus.words, return_inverse=True)
-    table = aligned_zeros((len(used), pad(len(phi))), np.float64)
-    table[:, : len(phi)] = phi[:, used].T
+    n_topics = alpha.rows.shape[1]
+    table = aligned_zeros((len(used), pad(n_topics)), np.float64)
+    table[:, :n_topics] = rows_of(used.astype(np.int64))
     prior = alpha.for_kernels(corpus.n_documents, np.float64, table.shape[1])
-    scale = padded(np.ones(len(phi)), np.float64)
+    scale = padded(np.ones(n_topics), np.float64)
     score = np.zeros(corpus.n_documents)
     keys, sums = corpus.document_keys, alpha.rows.sum(1)
     lengths = corpus.doc_lengths

@@ -55,7 +55,8 @@ def document_completion(
     check_whole("n_steps", n_steps, 0)
     with Pool(n_jobs) as pool:
         alpha = model.priors.topics.alpha_of(corpus)
-        found = diagnostics.completion(model.topic_word(), alpha, corpus, n_steps=n_steps, seed=seed, pool=pool)
+        rows_of = model.word_probabilities
+        found = diagnostics.completion_by(rows_of, alpha, corpus, n_steps=n_steps, seed=seed, pool=pool)
     return HeldOut(-math.log(found.perplexity), found.perplexity, found.n_scored)
 
 
@@ -120,5 +121,5 @@ def log_likelihoods(
     alpha = model.priors.topics.alpha_of(corpus)
     with Pool(n_jobs) as pool:
         return log_documents(
-            model.topic_word(), alpha, corpus, n_particles, -1 if n_moves is None else n_moves, seed, pool
+            model.word_probabilities, alpha, corpus, n_particles, -1 if n_moves is None else n_moves, seed, pool
         )

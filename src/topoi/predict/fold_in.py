@@ -24,6 +24,7 @@ from topoi.chain.model import TopicModel, check_whole
 from topoi.chain.samplers._fixed import move_one, move_two
 from topoi.chain.state import real_of_documents, topic_dtype
 from topoi.corpus import Corpus
+from topoi.corpus.batches import batches_by_words
 from topoi.errors import CorpusError, ParameterError
 from topoi.predict.mean_field import expected_counts
 
@@ -141,19 +142,34 @@ def infer(
     if corpus.n_words != model.n_words:
         raise CorpusError(f"the documents have {corpus.n_words} words, but the model {model.n_words}.")
     pool = pool or Pool(1)
+    batches = batches_by_words(corpus, pad(model.n_topics))
+    if len(batches) == 1:
+        return _infer(model, corpus, n_sweeps, seed, pool, method, real_of_documents(corpus))
+    theta = np.empty((corpus.n_documents, model.n_topics))
+    for begin, end in batches:
+        part = slice(*corpus.block_ptr[[begin, end]].tolist())
+        theta[part] = _infer(model, corpus.take(part), n_sweeps, seed, pool, method, real_of_documents(corpus))
+    return theta
+
+
+def _infer(
+    model: TopicModel, corpus: Corpus, n_sweeps: int, seed: int, pool: Pool, method: str, real: type[np.floating[Any]]
+) -> NDArray[np.float64]:
+    """Topic shares of documents, with a table of φ for all of their words."""
     alpha = model.priors.topics.alpha_of(corpus)
     if method == "mean_field":
-        shares: NDArray[np.float64] = expected_counts(model, corpus, n_sweeps, pool) + alpha.by_document()
+        shares: NDArray[np.float64] = expected_counts(model, corpus, n_sweeps, pool, real) + alpha.by_document()
         shares /= shares.sum(1, keepdims=True)
         return shares
-    return fold_in(model, corpus, alpha, n_sweeps, seed, pool)[0]
+    return fold_in(model, corpus, alpha, n_sweeps, seed, pool, real)[0]
 
 
 def fold_in(
-    model: TopicModel, corpus: Corpus, alpha: DocumentAlpha, n_sweeps: int, seed: int, pool: Pool
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    model: TopicModel, corpus: Corpus, alpha: DocumentAlpha, n_sweeps: int, seed: int, pool: Pool,
+    real: type[np.floating[Any]] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[Any]]:  # fmt: skip
     """Topic shares θ (D, K) by draws, and the topics of all tokens after the last sweep."""
-    real = real_of_documents(corpus)
+    real = real or real_of_documents(corpus)
     # Only the words that occur: the table of a small batch is small.
     used, words = np.unique(corpus.words, return_inverse=True)
     table = aligned_zeros((len(used), pad(model.n_topics)), real)

@@ -10,6 +10,8 @@ made of a short chain. docs/supervised.md compares the two.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -86,9 +88,11 @@ def settle_documents(
             counts[d, k] = n[k]
 
 
-def expected_counts(model: TopicModel, corpus: Corpus, n_sweeps: int, pool: Pool) -> NDArray[np.float64]:
+def expected_counts(
+    model: TopicModel, corpus: Corpus, n_sweeps: int, pool: Pool, real: type[np.floating[Any]] | None = None
+) -> NDArray[np.float64]:
     """Expected topic counts (D, K) of every document after at most `n_sweeps` sweeps."""
-    real = real_of_documents(corpus)
+    real = real or real_of_documents(corpus)
     used, words = np.unique(corpus.words, return_inverse=True)
     table = aligned_zeros((len(used), pad(model.n_topics)), real)
     table[:, : model.n_topics] = model.word_probabilities(used, real)

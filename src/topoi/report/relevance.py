@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.chain.counts.by_rows import word_totals
 from topoi.chain.factors.base import beta_of, probabilities
 from topoi.chain.model import TopicModel
 from topoi.report.words import WordTable
@@ -31,7 +32,7 @@ def shown_topics(models: list[TopicModel], words: WordTable) -> list[dict[str, A
     """
     out: list[dict[str, Any]] = []
     for number, model in enumerate(models):
-        overall = np.asarray(model.counts.sum(1), np.float64) / model.n_samples
+        overall = word_totals(model.counts) / model.n_samples
         n_k, scale = model.topic_counts, model.scale
         n_all = max(float(n_k.sum()), 1.0)
         by_topic = model.counts.tocsc()

@@ -22,7 +22,9 @@ TABLE_FORMATS: dict[str, tuple[str, ...]] = {
     "parquet": (".parquet", ".pq"),
 }
 
-ROWS = 2**13  # written together
+ROWS = 2**13  # written together, at most
+CELLS = 2**22  # likewise: fewer rows where there are many columns
+AT_ONCE = 2**26  # cells of a Parquet table that is written at once, at most
 
 Column = Sequence[Any] | NDArray[Any]
 
@@ -42,7 +44,7 @@ def write_table(
         if kind == "jsonl":
             _write_jsonl(columns, n_rows, stream)
         elif kind == "parquet":
-            _write_parquet(columns, stream, name_of(target))
+            _write_parquet(columns, n_rows, stream, name_of(target))
         else:
             _write_delimited(columns, n_rows, stream, "\t" if kind == "tsv" else ",", list_separator)
 
@@ -65,8 +67,9 @@ def _check(columns: Mapping[str, Column]) -> int:
 
 def _rows(columns: Mapping[str, Column], n_rows: int) -> Iterator[list[tuple[Any, ...]]]:
     """The rows in pieces, as plain Python values."""
-    for start in range(0, n_rows, ROWS):
-        pieces = [column[start : start + ROWS] for column in columns.values()]
+    step = max(1, min(ROWS, CELLS // len(columns)))
+    for start in range(0, n_rows, step):
+        pieces = [column[start : start + step] for column in columns.values()]
         plain = [
             piece.tolist() if isinstance(piece, np.ndarray) else [_plain(value) for value in piece] for piece in pieces
         ]
@@ -126,12 +129,29 @@ def _json_value(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not a number, string or list")
 
 
-def _write_parquet(columns: Mapping[str, Column], stream: BinaryIO, name: str) -> None:
+def _write_parquet(columns: Mapping[str, Column], n_rows: int, stream: BinaryIO, name: str) -> None:
+    """Write all rows at once; in parts where there are very many cells, and a part shows what the columns hold."""
     from topoi.readers.parquet import import_pyarrow
 
     pyarrow = import_pyarrow(name)
+    step = max(n_rows, 1)
+    if n_rows * len(columns) > AT_ONCE and all(map(_uniform, columns.values())):
+        step = max(1, CELLS // len(columns))
+    writer = None
     try:
-        table = pyarrow.table({name: pyarrow.array(column) for name, column in columns.items()})
+        for start in range(0, max(n_rows, 1), step):
+            parts = {key: column[start : start + step] for key, column in columns.items()}
+            table = pyarrow.table({key: pyarrow.array(part) for key, part in parts.items()})
+            writer = writer or pyarrow.parquet.ParquetWriter(stream, table.schema)
+            writer.write_table(table)
     except (pyarrow.ArrowException, ValueError, TypeError) as error:
         raise FileError(f"{name}: the columns cannot be written as Parquet: {error}", name) from error
-    pyarrow.parquet.write_table(table, stream)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _uniform(column: Column) -> bool:
+    """Whether any part of a column shows what it holds: numbers of one type, or texts."""
+    kind = getattr(getattr(column, "dtype", None), "kind", None)
+    return kind in ("b", "i", "u", "f") if kind is not None else all(isinstance(value, str) for value in column)

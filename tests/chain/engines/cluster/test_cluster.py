@@ -25,6 +25,7 @@ from support.saved_models import answers
 from support.variants import slow_but
 from support.waiting import PATIENCE, wait_until
 from topoi import LDA, Checkpoints, Corpus, MedLDAClassifier, MedLDARegressor, ParameterError
+from topoi._disk import mapped
 from topoi._disk.store import ModelError
 from topoi.chain.checkpoint import CheckpointWarning
 from topoi.chain.counts.spectra import document_spectrum, merge
@@ -511,6 +512,14 @@ def kill_a_worker(client, delay=0.0):
 )
 def test_two_workers(name, client, expected):
     assert said(fit(name, engine=client)) == expected(name)
+
+
+def test_two_workers_with_counts_in_files(client, expected, monkeypatch):
+    """See test_large_counts.py; that a model is large is for the driver to know."""
+    monkeypatch.setattr(mapped, "MAPPED", 1)
+    found = fit("partial", engine=client)
+    assert said(found) == expected("partial")
+    assert mapped.is_mapped(found.model_.counts.data)
 
 
 def test_address_and_corpus_in_a_folder(client, expected, tmp_path):

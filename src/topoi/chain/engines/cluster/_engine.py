@@ -45,7 +45,7 @@ from topoi.chain.counts.elsewhere import WordRows
 from topoi.chain.counts.spectra import Spectrum, merge
 from topoi.chain.counts.theta import average_shares
 from topoi.chain.diagnostics import join_logs
-from topoi.chain.engines.cluster import _documents, _words
+from topoi.chain.engines.cluster import _documents, _samples, _words
 from topoi.chain.engines.cluster._about import write_about
 from topoi.chain.engines.cluster._counts import sparse_entries, write_entries
 from topoi.chain.engines.cluster._faults import with_files
@@ -97,6 +97,8 @@ class Cluster:
         self.job = self._new_job()
         self.begun = False
         self.shares_at: int | None = None  # the sweep of the last sample
+        self.counted: tuple[int, sparse.csr_array] | None = None  # the counts of a sweep, if they lie in files
+        self.kept: tuple[int, sparse.csr_array] | None = None  # likewise, their sum up to a sample
         self.written: dict[int, int | None] = {}  # sweeps of the checkpoints of this process, and their `shares_at`
         self.tallied: tuple[int, Spectrum, NDArray[np.int64]] | None = None
 
@@ -181,7 +183,7 @@ class Cluster:
     @with_files
     def resume(self, journal: Journal, samples: Samples, trace: Trace) -> None:
         """Go to the last checkpoint, if there is one."""
-        point = journal.resume(self.state, samples, trace, self._check)
+        point = journal.resume(self.state, samples, trace, self._check, mapped=True)
         if point is None:
             remove_trees(self.folder, RUN_NAMES, set())  # nothing that anyone could go on from
             return
@@ -189,6 +191,10 @@ class Cluster:
             self.job = self._new_job()
         old, self.shares_at = self._where(point)
         self._go_on(old)
+        if samples.counts is not None and samples.last is not None and _samples.are_large(self.state):
+            make_new(self.job.kept(self.state.sweep))
+            samples.counts, samples.last = self._put("total", samples.counts), self._put("last", samples.last)
+            self.kept = self.state.sweep, samples.counts
 
     def _go_on(self, old: Job, number: NDArray[np.int64] | None = None, parts: int = 1) -> None:
         """Take over the topics, and the sums of their shares, from the folder of another job."""
@@ -250,6 +256,7 @@ class Cluster:
         """Remove the files that neither the coming sweep nor any of these checkpoints needs."""
         self.written = {sweep: shares for sweep, shares in self.written.items() if sweep in checkpoints}
         needed = {self.job.sweep(sweep).name for sweep in (*self.written, self.state.sweep)}
+        needed |= {self.job.kept(self.kept[0]).name} if self.kept is not None else set()
         needed |= {self.job.shares(at).name for at in (*self.written.values(), self.shares_at) if at is not None}
         remove_trees(self.job.root, SWEEP_NAMES, needed)
         if checkpoints <= set(self.written):  # none is left of a process before this one
@@ -342,6 +349,7 @@ class Cluster:
         must not write to those that are read next.
         """
         old, self.job, self.tallied = self.job, self._new_job(), None
+        self.counted = None
         self._go_on(old, number, parts)
         if not self.written:
             remove_tree(old.root)
@@ -365,15 +373,51 @@ class Cluster:
     def counts(self) -> sparse.csr_array:
         """Word–topic counts (V, K)."""
         self.begin()
+        if _samples.are_large(self.state):
+            return self._counted()
         parts = self._shards(_words.counts, self.state.sweep)
         indptr = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(part.indptr) for part in parts]))))
         data, indices = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
         return sparse.csr_array((data, indices, indptr), shape=(self.job.n_words, self.job.n_topics))
 
+    def _counted(self) -> sparse.csr_array:
+        """The same in files; of a sweep, once."""
+        sweep = self.state.sweep
+        if self.counted is None or self.counted[0] != sweep:
+            sizes = self._shards(_samples.count, sweep)
+            self.counted = sweep, self._whole(self.job.sweep(sweep), "now", sizes)
+        return self.counted[1]
+
+    def _total(self) -> sparse.csr_array | None:
+        """The sum of the counts of this sweep and of the samples before, in files; None where they are in memory."""
+        if not _samples.are_large(self.state):
+            return None
+        before, sweep = None if self.kept is None else self.kept[0], self.state.sweep
+        make_new(self.job.kept(sweep))
+        sizes = self._shards(_samples.add, before, sweep)
+        self.kept = sweep, self._whole(self.job.kept(sweep), "total", sizes)
+        if before is not None:
+            remove_tree(self.job.kept(before))
+        return self.kept[1]
+
+    def _whole(self, folder: Location, name: str, sizes: list[NDArray[np.int64]]) -> sparse.csr_array:
+        """The matrix of which every shard has written its rows, and how many entries they have."""
+        places = _samples.make_room(folder, name, sizes)
+        self._shards(_samples.place, places)
+        return _samples.whole(self.job, places, sizes)
+
+    def _put(self, name: str, counts: sparse.csr_array) -> sparse.csr_array:
+        """The same of a matrix that lies elsewhere, beside the sums of this job."""
+        folder, edges = self.job.kept(self.state.sweep), pairwise(self.layout.words.tolist())
+        rows = [
+            _samples.write_rows(folder, name, shard, counts[first:last]) for shard, (first, last) in enumerate(edges)
+        ]
+        return self._whole(folder, name, rows)
+
     @with_files
     def keep(self, samples: Samples) -> None:
         """Keep the topics as a sample."""
-        samples.add(self.state, self.counts())
+        samples.add(self.state, self.counts(), self._total())
         if not samples.of_documents:
             return
         make_new(self.job.shares(self.state.sweep))

@@ -81,6 +81,10 @@ class Job:
         """The folder of the shares, summed up to the sample of a sweep."""
         return self.root / f"shares-{number:09d}"
 
+    def kept(self, number: int) -> Location:
+        """The folder of the counts, summed up to the sample of a sweep."""
+        return self.root / f"kept-{number:09d}"
+
     def path(self, sweep: int, kind: str, number: int | None = None) -> Location:
         """A file of a sweep."""
         return self.sweep(sweep) / (kind if number is None else f"{kind}-{number:05d}")
