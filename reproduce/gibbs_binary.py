@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC
 from benchmarks.harness import Stopwatch
 from benchmarks.labelled import Labelled
 from reproduce.harness import Figure, Scale, Verdict
-from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, binary
+from reproduce.lessons import GIBBS_WORDS, MEAN_FIELD, binary
 from reproduce.medlda import COMMON, GIBBS, row
 from reproduce.pieces import piece
 from reproduce.table import Row, Table
@@ -94,6 +94,6 @@ FIGURE = Figure(
     keys=("method", "K"),
     judge=judge,
     draw=draw,
-    departures=f"{NEWSGROUP_WORDS}; {MEAN_FIELD}.",
+    departures=f"{GIBBS_WORDS}; {MEAN_FIELD}.",
     timed=True,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reproduce.harness import Figure, Scale, Verdict
-from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, binary
+from reproduce.lessons import GIBBS_WORDS, MEAN_FIELD, binary
 from reproduce.medlda import GIBBS, row
 from reproduce.pieces import piece
 from reproduce.table import Row, Table
@@ -69,6 +69,6 @@ FIGURE = Figure(
     keys=("curve", "K", "sweeps"),
     judge=judge,
     draw=draw,
-    departures=f"{NEWSGROUP_WORDS}; {MEAN_FIELD}.",
+    departures=f"{GIBBS_WORDS}; {MEAN_FIELD}.",
     timed=True,
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.labelled import Labelled
 from reproduce.harness import Figure, Scale, Verdict
-from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, WEIGHED, newsgroups
+from reproduce.lessons import GIBBS_WORDS, MEAN_FIELD, WEIGHED, newsgroups
 from reproduce.medlda import GIBBS, fit
 from reproduce.pieces import piece
 from reproduce.table import Row, Table
@@ -78,6 +78,6 @@ FIGURE = Figure(
     keys=("curve", "K", "sweeps"),
     judge=judge,
     draw=draw,
-    departures=f"{NEWSGROUP_WORDS}; {WEIGHED}; {MEAN_FIELD}.",
+    departures=f"{GIBBS_WORDS}; {WEIGHED}; {MEAN_FIELD}.",
     timed=True,
 )

@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.report import plain_ticks
 from reproduce.drawing import curves, legend, panels
 from reproduce.harness import Figure, Scale, Verdict
-from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, binary
+from reproduce.lessons import GIBBS_WORDS, MEAN_FIELD, binary
 from reproduce.medlda import GIBBS, row, scores
 from reproduce.pieces import piece
 from reproduce.table import Row, Table
@@ -69,5 +69,5 @@ FIGURE = Figure(
     keys=("curve", "K", "margin"),
     judge=judge,
     draw=draw,
-    departures=f"{NEWSGROUP_WORDS}; {MEAN_FIELD}.",
+    departures=f"{GIBBS_WORDS}; {MEAN_FIELD}.",
 )

@@ -17,6 +17,11 @@ NEWSGROUP_WORDS = (
     "stop words, words of one letter and words in fewer than five training documents are removed, where the paper has "
     "all 61,188 words"
 )
+#: Gibbs MedLDA removes "a standard list of stop words" (§4).
+GIBBS_WORDS = (
+    "beside stop words, which the paper removes as well (by a list that it does not give), words of one letter and "
+    "words in fewer than five training documents are removed"
+)
 WEIGHED = (
     "documents with a label are weighed by the cube root of how much rarer it is, topoi's default for the hinge loss"
 )

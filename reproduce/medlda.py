@@ -68,7 +68,7 @@ def fit(
     """
     given = {"n_samples": SAMPLES, "burn_in": max(n_sweeps - SAMPLES, 0), "n_topics": n_topics, "n_sweeps": n_sweeps}
     regression = data.y.dtype.kind == "f"
-    kind, given = estimator(method, regression, **given, **settings, random_state=seed)
+    kind, given = estimator(method, regression, **given | settings, random_state=seed)
     _compile(kind, given, method, data)
     with (training := Stopwatch()):
         model = kind(**given).fit(data.X, data.y)

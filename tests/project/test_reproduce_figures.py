@@ -200,6 +200,13 @@ def numbers():
     return Labelled(data.X[:40], data.number[:40], data.X[40:], data.number[40:], "made up")
 
 
+def test_figures_of_burn_in_say_which_samples_they_take(numbers):
+    """Their own number of samples and burn-in, in place of what the others have: that was an error once."""
+    model = fit(GIBBS, numbers, 4, 3, 0, by_gibbs=False, n_samples=1, burn_in=2).model
+    assert (model.n_samples, model.burn_in, model.n_sweeps) == (1, 2, 3)
+    assert fit(GIBBS, numbers, 4, 8, 0, by_gibbs=False).model.n_samples == 5
+
+
 def test_papers_test_procedure_stands_beside_ours(numbers):
     found = fit(GIBBS, numbers, 4, 8, 0)
     assert found.model.infer_method == "mean_field"
