@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,15 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.checks import Vocabulary
-from topoi.corpus.text.clean import Cleaner
-from topoi.corpus.text.lemmas import Lemmatizer, find_lemmas, load_lemmas
+from topoi.corpus.text.cutting import Cutting, StopWords, Text
 from topoi.corpus.text.limits import Pruned
-from topoi.corpus.text.phrases import join_phrases
-from topoi.corpus.text.preparation import NAMED, UNKNOWN_LANGUAGE, Preparation, TextOptions
-from topoi.corpus.text.stems import Stem, stemmer_of
-from topoi.corpus.text.stop_words import LANGUAGES, cut_list, languages_in, recognise, stop_words_of
+from topoi.corpus.text.preparation import NAMED, Preparation, TextOptions
 from topoi.corpus.text.tokens import Memory, NoLimit, TextTokens
-from topoi.errors import ParameterError
 
 
 class Gathering:
@@ -39,128 +35,82 @@ class Gathering:
         listed: bool = False,
     ) -> None:
         self._options, self._known, self._counter = options, known, counter
-        self._as_they_are = listed or options.tokenized
-        self._words = options.words
-        self._every = options.every_word
-        self._clean = Cleaner("none" if self._as_they_are else options.clean)
-        if listed and options.lemmas is not None:
-            raise ParameterError("lemmas", "are made of whole texts, but the documents are lists of words")
-        self._lemmatize = None if self._as_they_are else _lemmatizer(options, known)
-        self._lemmas = known.lemmas if known is not None else self._lemmatize.sign if self._lemmatize else ""
-        self._pairs = {} if known is None else known.phrases
-        self._language = ""
+        self._cutting = Cutting(options, vocabulary, known, listed)
         self._hashes = array("q")
-        letters = frozenset() if listed else self._words.letters
-        auto = options.stop_words == "auto"
-        self._keeps = options.stop_words in (None, "none") or (auto and (self._as_they_are or vocabulary is not None))
-        if options.stem and vocabulary is not None:
-            raise ParameterError("stem", "chooses the words itself; leave it out where a vocabulary is given")
-        self._stem: Stem | None = None
-        self._stemmed = ""  # the language of it
-        self._form = None if known is None or vocabulary is None else known.form_finder(vocabulary)
-        stop_words = None if self._keeps and not options.stem else self._stop_words
+        self._stop_words = StopWords(options, self._cutting, vocabulary is not None)
+        stop_words = self._stop_words if self._stop_words.needed else None
         phrases = options.phrases and vocabulary is None
-        self._tokens = TextTokens(letters, stop_words, vocabulary, memory or NoLimit(), phrases)
+        self._tokens = TextTokens(self._cutting.letters, stop_words, vocabulary, memory or NoLimit(), phrases)
 
-    def _stop_words(self, counts: Mapping[str, int]) -> Iterable[str]:
-        """The stop words of the corpus, of which these are words and how often they come."""
-        asked = self._options.stop_words
-        names = languages_in(asked) if isinstance(asked, str) else []
-        if asked == "auto" or (self._options.stem and not names):
-            names = recognise(counts, self._words.in_order)
-        if self._options.stem and counts:
-            self._begin_to_stem(names)
-        if self._keeps:
-            return ()
-        if not isinstance(asked, str):
-            self._language = "given"
-            return self._as_cut(asked or ())
-        self._language = ",".join(names) or UNKNOWN_LANGUAGE
-        return frozenset().union(*(self._as_cut(stop_words_of(name)) for name in names))
-
-    def _begin_to_stem(self, names: list[str]) -> None:
-        """Find the stemmer for texts of these languages: that of the first, which most of the words are of."""
-        if not names:
-            raise ParameterError(
-                "stem", "needs to know the language of the texts, but none was recognised; name it, as in "
-                "stop_words='german'"
-            )  # fmt: skip
-        self._stemmed = LANGUAGES.get(names[0].lower(), names[0].lower())
-        self._stem = stemmer_of(self._stemmed)
-
-    def _as_cut(self, words: Iterable[str]) -> frozenset[str]:
-        """Stop words as they stand in documents."""
-        return frozenset(words) if self._as_they_are else cut_list(words, self._words.in_order)
-
-    def add(self, text: str | list[str], n_kept: int = 0) -> None:
+    def add(self, text: Text, n_kept: int = 0) -> None:
         """Take in a document; `n_kept` bytes are kept beside the words of all so far."""
-        if isinstance(text, str):
-            cleaned, n_characters = self._clean(text), len(text)
-            document = self._words.cut(cleaned if self._lemmatize is None else self._lemmatize(cleaned))
+        if self._counter is None:
+            document = self._cutting.cut(text)
         else:
-            document, n_characters = text, sum(map(len, text))
-        self._hashes.append(hash(tuple(document)) if document else 0)
-        if self._counter is not None:
-            if isinstance(text, str):
-                letters = self._words.letters
-                written = document if self._lemmatize is None else self._words.cut(cleaned)
-                in_order = [word for word in written if word not in letters]
-                self._counter.add(in_order, self._removed_words(text, in_order))
-            else:
-                self._counter.add(document)
+            document, in_order, removed = self._cutting.cut_with_others(text)
+            self._counter.add(in_order, removed)
             n_kept += self._counter.n_bytes
-        if self._form is not None:
-            document = list(map(self._form, document))
-        if self._pairs:
-            document = join_phrases(document, self._pairs)
+        self._hashes.append(hash_of(document))
         self._tokens.n_kept = n_kept
-        self._tokens.add(document, n_characters)
-
-    def _removed_words(self, text: str, document: list[str]) -> list[str]:
-        """Words of a text that its document lacks: of parts that were cleaned away, and with digits in them."""
-        if self._as_they_are:
-            return []
-        if not self._options.token_pattern:
-            text = text.replace("n't", "nt").replace("n’t", "nt")  # as `Words` has them
-        missing = Counter(self._every.in_order(text))
-        missing.subtract(document)
-        return list(missing.elements())  # those that are there more often than in the document
+        self._tokens.add(self._cutting.as_known(document), n_characters(text))
 
     def finish(self) -> tuple[Any, Preparation, int]:
         """The arrays and the vocabulary of the corpus, how they were made, and how many tokens its words lack."""
         self._tokens.flush()  # before it the language may not be known
-        vocabulary, pruned = self._tokens.finish(self._options.limits, self._stem)
-        copies = _copies(np.frombuffer(self._hashes, np.int64))
-        removed = self._removed(pruned) | ({"copies": len(copies)} if len(copies) else {})
-        options, known = self._options, self._known
-        pairs, held = _texts(map(" ".join, self._tokens.pairs)), _texts(self._tokens.held)
-        made = Preparation(
-            self._clean.clean, bool(options.lowercase), options.token_pattern or "", self._as_they_are, self._language,
-            removed, copies[:NAMED], *((pairs, self._stemmed, held) if known is None else known.forms), self._lemmas,
+        stop_words = self._stop_words
+        vocabulary, pruned = self._tokens.finish(self._options.limits, stop_words.stem)
+        pairs, held = texts_array(map(" ".join, self._tokens.pairs)), texts_array(self._tokens.held)
+        removed = removed_of(self._cutting.clean.removed, self._tokens.n_stop_words, pruned)
+        made = prepared(
+            self._options, self._known, self._cutting, stop_words.language, removed,
+            np.frombuffer(self._hashes, np.int64), (pairs, stop_words.stemmed, held),
         )  # fmt: skip
         return (*self._tokens.tokens.arrays(), vocabulary), made, self._tokens.n_dropped
 
-    def _removed(self, pruned: Pruned) -> dict[str, int]:
-        removed: Counter[str] = Counter(self._clean.removed)
-        removed["stop words"] = self._tokens.n_stop_words
-        for name, counts in (("rare", pruned.rare), ("common", pruned.common), ("less frequent", pruned.beyond)):
-            removed[f"{name} words"], removed[f"{name} tokens"] = counts
-        return {name: n for name, n in removed.items() if n}
+
+def n_characters(text: Text) -> int:
+    """The length of a text, or of the words that are listed."""
+    return len(text) if isinstance(text, str) else sum(map(len, text))
 
 
-def _lemmatizer(options: TextOptions, known: Preparation | None) -> Lemmatizer | None:
-    """What makes lemmas of texts: as asked for, or as the texts of a corpus or model that is `known` were made."""
-    named = "" if known is None else known.lemmas
-    if options.lemmas is None:
-        return find_lemmas(named) if named else None
-    found = load_lemmas(options.lemmas)
-    if known is None or found.name == named.partition(" ")[0]:
-        return found if known is None else find_lemmas(named)
-    made = f"lemmas by {named}" if named else "not lemmas"
-    raise ParameterError("lemmas", f"the words of the model are {made}, so that they cannot be those of {found.sign}")
+def hash_of(document: list[str]) -> int:
+    """A hash of the words in their order, the same in every process; 0 of a document without any."""
+    if not document:
+        return 0
+    words = "\0".join((str(len(document)), *document))
+    digest = hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
 
 
-def _texts(values: Iterable[str]) -> Vocabulary:
+def removed_of(cleaned: Mapping[str, int], n_stop_words: int, pruned: Pruned) -> dict[str, int]:
+    """What was left out, by name."""
+    removed: Counter[str] = Counter(cleaned)
+    removed["stop words"] = n_stop_words
+    for name, counts in (("rare", pruned.rare), ("common", pruned.common), ("less frequent", pruned.beyond)):
+        removed[f"{name} words"], removed[f"{name} tokens"] = counts
+    return {name: n for name, n in removed.items() if n}
+
+
+def prepared(
+    options: TextOptions,
+    known: Preparation | None,
+    cutting: Cutting,
+    language: str,
+    removed: dict[str, int],
+    hashes: NDArray[np.int64],
+    forms: tuple[Vocabulary, str, Vocabulary],
+) -> Preparation:
+    """How the texts of a corpus became words; `forms` are what was found in them, if no vocabulary was known."""
+    copies = _copies(hashes)
+    removed |= {"copies": len(copies)} if len(copies) else {}
+    return Preparation(
+        cutting.clean.clean, bool(options.lowercase), options.token_pattern or "", cutting.as_they_are, language,
+        removed, copies[:NAMED], *(forms if known is None else known.forms), cutting.lemmas,
+    )  # fmt: skip
+
+
+def texts_array(values: Iterable[str]) -> Vocabulary:
+    """Texts as an array of objects."""
     listed = list(values)
     found = np.empty(len(listed), object)
     found[:] = listed
