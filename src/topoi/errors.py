@@ -53,6 +53,9 @@ class ParameterError(TopoiError, ValueError):
         super().__init__(f"{parameter}: {message}")
         self.parameter = parameter
 
+    def __reduce__(self) -> tuple[object, ...]:  # from one process to another
+        return type(self), (self.parameter, str(self).removeprefix(f"{self.parameter}: "))
+
 
 class TooLargeError(TopoiError, MemoryError):
     """An array that would be too large for the memory of most machines; the message says what to use in its place."""
@@ -60,6 +63,10 @@ class TooLargeError(TopoiError, MemoryError):
 
 class PackageMissingError(TopoiError, ImportError):
     """A package that only some methods need is not installed; the message says how to install it."""
+
+
+class WorkersError(TopoiError, RuntimeError):
+    """Processes or workers of a cluster that have ended before their work was done."""
 
 
 class DiskError(TopoiError, OSError):

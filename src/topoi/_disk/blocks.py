@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -54,6 +55,33 @@ def new_mapped_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> NDArray[
         file.truncate(file.tell() + int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
     mapped: NDArray[Any] = np.lib.format.open_memmap(path, "r+")
     return mapped
+
+
+def new_kept_file(folder: Path, arrays: tuple[NDArray[Any], ...]) -> Path:
+    """Arrays in a new file of a scratch folder, one after the other in NumPy's own format."""
+    path = folder / uuid.uuid4().hex
+    with new_file(path) as file:
+        for array in arrays:
+            np.save(file, array, allow_pickle=False)
+    return path
+
+
+def kept_arrays(path: Path) -> tuple[NDArray[Any], ...]:
+    """The arrays of such a file."""
+    out, size = [], path.stat().st_size
+    with path.open("rb") as file:
+        while file.tell() < size:
+            out.append(np.load(file, allow_pickle=False))
+    return tuple(out)
+
+
+@contextmanager
+def growing_array(path: Path, dtype: Any, length: int) -> Iterator[Callable[[NDArray[Any]], None]]:
+    """Appends to an array of one dimension and this length in a new file, in NumPy's own format."""
+    header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": (length,)}
+    with new_file(path) as file:
+        np.lib.format.write_array_header_1_0(file, header)  # type: ignore[no-untyped-call,unused-ignore]
+        yield lambda array: np.ascontiguousarray(array, dtype).tofile(file)
 
 
 def nameless_file() -> IO[bytes]:

@@ -36,7 +36,7 @@ class PublishedError(DiskError, ValueError):
 
 def publish(folder: Path, at: Remote, what: str) -> None:
     """Put the files of a folder below a URL; what was published there before is replaced, and then removed."""
-    _check_replaceable(at, what)
+    check_publishable(at, what)
     files = {path.name: (path.stat().st_size, _digest(path)) for path in sorted(folder.iterdir())}
     version = _version(files)
     for name in files:
@@ -74,7 +74,8 @@ def published(at: Remote, what: str, allowed: set[str]) -> tuple[Path, Remote]:
     return cached_folder(f"{what}-{_version(files)}", fill, {name: n for name, (n, _) in files.items()}), place
 
 
-def _check_replaceable(at: Remote, what: str) -> None:
+def check_publishable(at: Remote, what: str) -> None:
+    """Raise if something else is published below a URL."""
     try:
         _manifest(at, what)
     except MissingObjectError:

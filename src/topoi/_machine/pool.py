@@ -18,7 +18,7 @@ SPELL = 0.2  # seconds
 MOST_THREADS = 256
 
 
-def _answer(future: Future[R]) -> R:
+def answer(future: Future[R]) -> R:
     """What the future gives, awaited in short spells: on Windows a wait without end does not hear Ctrl-C."""
     while True:
         try:
@@ -80,7 +80,7 @@ class Pool:
             return [work(item) for item in items]
         waiting = [self._executor.submit(work, item) for item in items]
         try:
-            return [_answer(future) for future in waiting]
+            return [answer(future) for future in waiting]
         finally:
             for future in waiting:
                 future.cancel()  # after an error; those that are done do not mind

@@ -11,7 +11,6 @@ type of array.
 from __future__ import annotations
 
 import functools
-import json
 import mmap
 import operator
 import os
@@ -43,6 +42,7 @@ from topoi.corpus.checks import (
     read_vocabulary,
     running_total,
 )
+from topoi.corpus.folder import FILES, FORMAT_VERSION, check_replaceable, write_beside
 from topoi.corpus.ngrams import NgramCounter, Ngrams, check_counts, known_by, new_counter
 from topoi.corpus.text.given import checked_texts
 from topoi.corpus.text.preparation import Preparation, TextOptions, prepared_by
@@ -54,11 +54,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=np.generic)
 
-FORMAT_VERSION = 1
-FILES = {
-    "corpus.json", "words.npy", "doc_ptr.npy", "vocabulary.json", "ngrams.json", "ngrams_data.npy",
-    "ngrams_indices.npy", "ngrams_indptr.npy",
-}  # fmt: skip
 MAX_UNUSED = 2**24  # words that are hashed leave many numbers unused
 MAX_VOCABULARY = 2**32  # bytes of its file
 WORD_COST = 16  # what a word costs beside its tokens, in tokens, when the vocabulary is cut into blocks
@@ -331,7 +326,7 @@ class Corpus:
             self._publish(place)
             return
         folder = Path(os.path.realpath(place))
-        _check_replaceable(folder)
+        check_replaceable(folder)
         with replacing(folder) as new:
             self._write(new)
 
@@ -346,28 +341,10 @@ class Corpus:
             remove_tree(new)
 
     def _write(self, folder: Path) -> None:
-        for name in ("words", "doc_ptr"):
-            with new_file(folder / f"{name}.npy") as file:
-                np.save(file, getattr(self, name), allow_pickle=False)
-        if self.vocabulary is not None:  # JSON, since a word may hold a line break
-            with new_file(folder / "vocabulary.json") as file:
-                file.write(json.dumps(self.vocabulary.tolist()).encode())
-        header: dict[str, Any] = {
-            "version": FORMAT_VERSION,
-            "n_words": self.n_words,
-            "has_vocabulary": self.vocabulary is not None,
-        }
-        if self.preparation is not None:
-            header["preparation"] = self.preparation.to_json()
-        if self.ngrams is not None:
-            header["ngrams"] = self.ngrams.largest
-            with new_file(folder / "ngrams.json") as file:
-                file.write(json.dumps(self.ngrams.names.tolist()).encode())
-            for name in CSR_PARTS:
-                with new_file(folder / f"ngrams_{name}.npy") as file:
-                    np.save(file, getattr(self.about["ngrams"], name), allow_pickle=False)
-        with new_file(folder / "corpus.json") as file:
-            file.write(json.dumps(header).encode())
+        with new_file(folder / "words.npy") as file:
+            np.save(file, self.words, allow_pickle=False)
+        counts = None if self.ngrams is None else self.about["ngrams"]
+        write_beside(folder, self.doc_ptr, self.n_words, self.vocabulary, self.preparation, self.ngrams, counts)
 
     def take(self, rows: Any) -> Corpus:
         """The documents `rows` (index array, slice or boolean mask), in that order; same vocabulary."""
@@ -593,9 +570,3 @@ def _mapping(values: Any, found: os.stat_result) -> _Mapped | None:
     if isinstance(values, np.memmap) and isinstance(values.base, mmap.mmap):
         return _Mapped(values.base, values.offset, found)
     return None
-
-
-def _check_replaceable(folder: Path) -> None:
-    """Raise when saving to `folder` would destroy anything but a saved corpus."""
-    if folder.exists() and not (folder.is_dir() and all(p.name in FILES and p.is_file() for p in folder.iterdir())):
-        raise CorpusError(f"{folder} exists and holds other things than a corpus; choose a new folder.")

@@ -29,6 +29,12 @@ JOINING = 40  # bytes of a token while phrases are looked for
 
 UNKNOWN, IGNORED = -1, -2
 
+
+def is_piece(n_tokens: int, n_documents: int, n_characters: int) -> bool:
+    """Whether documents are enough to be counted together; the first that are decide which words are stop words."""
+    return n_tokens >= PIECE or n_documents >= PIECE or n_characters >= LONG
+
+
 # Which words of the first documents, by how often each comes, are stop words.
 StopWords = Callable[[Mapping[str, int]], Iterable[str]]
 
@@ -99,12 +105,12 @@ class Tokens:
 
         `sort` may be False if the table does not change the order of the words that it keeps.
         """
-        end = 0
+        end, n_words = 0, int(table.max(initial=0)) + 1
         view, lengths = np.frombuffer(self.words, np.int32), np.frombuffer(self.lengths, np.int64)
         for first, last, start, stop in _pieces(lengths.copy()):
             words, kept = drop(table[view[start:stop]], lengths[first:last], 0)
             if sort:
-                words = _sorted(words, kept, len(table))
+                words = _sorted(words, kept, n_words)
             view[end : end + len(words)] = words
             lengths[first:last] = kept
             end += len(words)
@@ -193,7 +199,7 @@ class TextTokens:
         self._n_characters += n_characters
         self._numbers.extend(self._look_up(document))
         self._ends.append(len(self._numbers))
-        if len(self._numbers) >= PIECE or len(self._ends) >= PIECE or self._n_characters >= LONG:
+        if is_piece(len(self._numbers), len(self._ends), self._n_characters):
             self.flush()
 
     def flush(self) -> None:
@@ -230,6 +236,22 @@ class TextTokens:
         self._begin(list(dict.fromkeys([*letters, *ignored, *words])))
         self._fewest = self._n_letters + len(ignored)
         return np.array([self._index[word] for word in words], np.int32)[numbers]
+
+    def take(self) -> Tokens:
+        """The tokens so far, which then are here no longer; words that come again have the same numbers."""
+        self.flush()
+        taken, self.tokens = self.tokens, Tokens(self.tokens.memory)
+        return taken
+
+    @property
+    def words(self) -> list[str]:
+        """All words so far, in the order of their numbers; those of the first `fewest` are no words of a corpus."""
+        return [] if self._vocabulary is not None else list(self._index)
+
+    @property
+    def fewest(self) -> int:
+        """The number of letters and stop words."""
+        return self._fewest
 
     def finish(self, limits: Limits, stem: Stem | None = None) -> tuple[NDArray[np.object_], Pruned]:
         """Make the tokens those of a corpus; the words of its vocabulary, in order, and what was left out.
@@ -287,9 +309,9 @@ def _sorted(words: NDArray[np.int32], lengths: NDArray[np.int64], n_words: int) 
     if len(lengths) == 1:  # it may be longer than a piece: no numbers of 8 bytes beside it
         return np.sort(words)
     document = np.repeat(np.arange(len(lengths)), lengths)
-    keys = document * max(n_words, 1) + words
+    keys = document * n_words + words
     keys.sort()
-    keys -= document * max(n_words, 1)
+    keys -= document * n_words
     return keys.astype(np.int32)
 
 
