@@ -13,7 +13,7 @@ from topoi._disk.published import PublishedError, check_publishable, publish
 from topoi._disk.remote import Remote, locate
 from topoi._machine.workers import open_workers
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.folder import check_replaceable, write_built
+from topoi.corpus.files import check_replaceable, write_built
 from topoi.corpus.text.parts import Built, Order, Tell, build
 from topoi.errors import CorpusError
 

@@ -42,7 +42,7 @@ from topoi.corpus.checks import (
     read_vocabulary,
     running_total,
 )
-from topoi.corpus.folder import FILES, FORMAT_VERSION, check_replaceable, write_beside
+from topoi.corpus.files import FILES, FORMAT_VERSION, check_replaceable, write_beside
 from topoi.corpus.ngrams import NgramCounter, Ngrams, check_counts, known_by, new_counter
 from topoi.corpus.text.given import checked_texts
 from topoi.corpus.text.preparation import Preparation, TextOptions, prepared_by
