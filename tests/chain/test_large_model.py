@@ -24,7 +24,7 @@ from topoi.corpus import batches
 from topoi.corpus.batches import batches_by_words
 from topoi.errors import TooLargeError
 from topoi.estimators.edits import topics_fingerprint
-from topoi.report import write_report
+from topoi.report import distances, relevance, write_report
 from topoi.report.relevance import shown_topics
 from topoi.report.words import WordTable
 
@@ -188,7 +188,12 @@ def test_models_that_are_made_of_it(change, file, corpus, request):
     assert found.transform(corpus).tobytes() == expected.transform(corpus).tobytes()
 
 
-def test_the_page_of_a_large_model(file, corpus, request, tmp_path):
+@pytest.mark.parametrize("pairs", [distances.MOST_PAIRS, 400])
+def test_the_page_of_a_large_model(pairs, file, corpus, request, monkeypatch, tmp_path):
+    """Of each part only the words that may be shown are kept; and of the rarest words of topics fewer are compared."""
+    monkeypatch.setattr(distances, "MOST_PAIRS", pairs)
+    monkeypatch.setattr(distances, "WORDS", 7)
+    monkeypatch.setattr(relevance, "N_SHOWN", 2)
     write_report(tmp_path / "memory.html", load(file), X=corpus)
     request.getfixturevalue("small")
     write_report(tmp_path / "file.html", load(file), X=corpus)

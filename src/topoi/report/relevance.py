@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.chain.counts.by_rows import word_totals
+from topoi.chain.counts.by_rows import row_blocks, word_totals
 from topoi.chain.factors.base import beta_of, probabilities
 from topoi.chain.model import TopicModel
 from topoi.report.words import WordTable
@@ -35,12 +35,8 @@ def shown_topics(models: list[TopicModel], words: WordTable) -> list[dict[str, A
         overall = word_totals(model.counts) / model.n_samples
         n_k, scale = model.topic_counts, model.scale
         n_all = max(float(n_k.sum()), 1.0)
-        by_topic = model.counts.tocsc()
-        by_topic.sort_indices()
-        for k in range(model.n_topics):
-            part = slice(by_topic.indptr[k], by_topic.indptr[k + 1])
-            found, counts = by_topic.indices[part], by_topic.data[part]
-            phi = probabilities(counts / model.n_samples, beta_of(model.beta, found), scale[k])
+        for k, (found, counts) in enumerate(_candidates(model, overall, scale)):
+            phi = _phi(model, counts, found, scale[k])
             kept = most_relevant(phi, overall[found] / n_all)
             out.append(
                 {
@@ -55,6 +51,37 @@ def shown_topics(models: list[TopicModel], words: WordTable) -> list[dict[str, A
                 | ({"betas": model.beta[found[kept]].tolist()} if isinstance(model.beta, np.ndarray) else {})
             )
     return out
+
+
+def _phi(model: TopicModel, counts: NDArray[Any], words: NDArray[Any], scale: float) -> NDArray[np.float64]:
+    """Probabilities of some words in a topic."""
+    return probabilities(counts / model.n_samples, beta_of(model.beta, words), scale)
+
+
+def _candidates(
+    model: TopicModel, overall: NDArray[np.float64], scale: NDArray[np.float64]
+) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """Words of each topic, and their counts: all, or of a large model those that are among the most relevant of a part.
+
+    A word that is among the most relevant of all is so among those of a part, whatever part it is in.
+    """
+    n_all = max(float(model.topic_counts.sum()), 1.0)
+    found: list[list[tuple[NDArray[Any], NDArray[Any]]]] = [[] for _ in range(model.n_topics)]
+    for first, block in row_blocks(model.counts):
+        by_topic = block.tocsc()
+        by_topic.sort_indices()
+        for k in np.flatnonzero(np.diff(by_topic.indptr)).tolist():
+            part = slice(by_topic.indptr[k], by_topic.indptr[k + 1])
+            words, counts = by_topic.indices[part] + first, by_topic.data[part]
+            if block is not model.counts:
+                kept = np.sort(most_relevant(_phi(model, counts, words, scale[k]), overall[words] / n_all))
+                words, counts = words[kept], counts[kept]
+            found[k].append((words, counts))
+    none = (np.zeros(0, np.int64), np.zeros(0, model.counts.dtype))
+    return [
+        (np.concatenate([words for words, _ in parts]), np.concatenate([counts for _, counts in parts]))
+        for parts in ([none, *parts] for parts in found)
+    ]
 
 
 def most_relevant(phi: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from topoi.chain.model import TopicModel, check_whole
 from topoi.corpus import Corpus
@@ -114,10 +113,7 @@ class Subject:
     @cached_property
     def divergence(self) -> NDArray[np.float64]:
         """Jensen–Shannon divergences of the words of the visible topics."""
-        stacked = sparse.csr_array(
-            sparse.hstack([model.counts for model in self.models], format="csc")[:, self.visible]
-        )
-        return js_divergence(stacked)
+        return js_divergence([model.counts for model in self.models], self.visible)
 
     @cached_property
     def predictions(self) -> Predictions | None:

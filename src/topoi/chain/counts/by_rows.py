@@ -12,7 +12,7 @@ from topoi._disk.mapped import give_back, is_mapped
 
 #: Entries that are looked at together, at most, unless a word has more; and words, whose rows may be empty.
 ENTRIES = 2**22
-WORDS = 2**20
+WORDS = 2**16
 
 
 def row_blocks(counts: sparse.csr_array) -> Iterator[tuple[int, sparse.csr_array]]:
