@@ -79,7 +79,7 @@ class Deadly(_workers.Dask):
         self.hit = self.running
         os.kill(self.rng.choice(self.pids), signal.SIGKILL)
 
-    def map(self, task, job, *given, over):
+    def map(self, task, job, *given, over, cut=True):
         """Run a round, perhaps with a timer set."""
         ours = task.__name__ == self.task
         if ours and self.skip == 0:
@@ -88,7 +88,7 @@ class Deadly(_workers.Dask):
         if ours:
             self.skip -= 1
         try:
-            return super().map(task, job, *given, over=over)
+            return super().map(task, job, *given, over=over, cut=cut)
         finally:
             self.running = False
 

@@ -52,6 +52,21 @@ def test_declares_itself(name):
     assert len(inspect.getsource(module).splitlines()) <= 200
 
 
+@pytest.mark.parametrize("n_topics", [6, 300])  # of 300 some have no tokens, which the Dirichlet draws anew
+@pytest.mark.parametrize("name", FIXED)
+def test_says_whether_the_scale_has_changed_rows(name, n_topics, blocks_corpus):
+    """Where rows are in a file, other machines may not see a change that nobody tells of."""
+    state = new_state(blocks_corpus, fixed_priors(np.full(n_topics, 0.1), 0.001), 3)
+    state.z[state.z > n_topics - 3] = 0
+    factor = FACTORS[name](state, Pool(1))
+    sums = factor.draw()
+    before = [getattr(factor, part.name).copy() for part in factor.drawn]
+    factor.set_scale(sums)
+    same = all(np.array_equal(getattr(factor, part.name), was) for part, was in zip(factor.drawn, before, strict=True))
+    assert same or factor.changes_rows
+    assert factor.changes_rows == (name == "dirichlet")
+
+
 @pytest.mark.parametrize("name", FIXED)
 def test_arrays_are_as_declared(name, blocks_corpus):
     """They go through files as they are declared: another type would be read as other numbers."""

@@ -75,6 +75,9 @@ class FixedFactor(WordFactor):
     """A factor that stays as it is during a sweep, made anew from the counts at its start."""
 
     fixed = True
+    #: Whether `set_scale` changes rows that `draw` has made, or has just done so. Where rows are in a file all of it is
+    #: then written to the disk once more, for other machines to see it.
+    changes_rows: bool = True
 
     def __init__(self, state: State, pool: Pool, **settings: Any) -> None:
         super().__init__(state, pool)

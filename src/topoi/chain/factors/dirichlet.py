@@ -135,7 +135,9 @@ class DirichletFactor(TableFactor):
         for part in sums:  # in block order: the same rounding on any number of threads
             n_k += part[0]
             total += part[1]
-        for k in np.flatnonzero(((n_k == 0) & (total < ENOUGH))[: state.n_topics]):
+        again = np.flatnonzero(((n_k == 0) & (total < ENOUGH))[: state.n_topics])
+        self.changes_rows = len(again) > 0
+        for k in again:
             number = len(sums) + int(k)
             dirichlet_column(self.table, k, state.beta, new_stream(state.seed, WORD_FACTOR, state.sweep, number))
             total[k] = self.table[:, k].sum(dtype=np.float64)

@@ -85,6 +85,7 @@ class ExpectedFactor(TableFactor):
     name = "expected"
     exact = False
     beta_per_word = True
+    changes_rows = False
     bias = 0.139
     reference = (
         "Foulds, Boyles, DuBois, Smyth & Welling (2013), Stochastic collapsed variational Bayesian inference for "
@@ -109,10 +110,9 @@ class ExpectedFactor(TableFactor):
 
     def set_scale(self, sums: Sequence[Numbers]) -> None:
         """1/(n_k + Vβ), of the counts that a pass begins with."""
-        k = self.state.n_topics
-        self.n_k = np.sum(sums, axis=0)[:k]
+        self.n_k = np.sum(sums, axis=0)[: self.state.n_topics]
         caution = CAUTION if self.state.corpus.n_tokens else 1.0  # without tokens there are no rounds
-        self.scale[:k] = scale_of_counts(self.n_k, caution * self.state.beta_sum)
+        self.scale[: len(self.n_k)] = scale_of_counts(self.n_k, caution * self.state.beta_sum)
 
     def rounds(self) -> list[Minibatch]:
         """The minibatches of the sweep that have any tokens."""

@@ -117,6 +117,7 @@ class UrnFactor(FixedFactor):
     name = "urn"
     exact = False
     beta_per_word = True
+    changes_rows = False
     bias = 0.203
     reference = "Terenin, Magnusson, Jonsson & Draper (2019), Pólya urn latent Dirichlet allocation, IEEE TPAMI 41"
     topics: NDArray[np.int32]

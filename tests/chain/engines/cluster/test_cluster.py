@@ -10,6 +10,7 @@ import signal
 import sys
 import tempfile
 import threading
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ from topoi._disk import mapped
 from topoi._disk.store import ModelError
 from topoi.chain.checkpoint import CheckpointWarning
 from topoi.chain.counts.spectra import document_spectrum, merge
-from topoi.chain.engines.cluster import EngineError, _counts, _documents, _views, _words, _workers
+from topoi.chain.engines.cluster import EngineError, _counts, _documents, _job, _views, _words, _workers
 from topoi.chain.engines.cluster._job import Job, Layout
 from topoi.chain.priors import fixed_priors
 from topoi.chain.samplers import SAMPLERS
@@ -137,21 +138,34 @@ def test_blocks_on_threads(expected):
 
 def test_counts_are_added_up_by_a_tree(expected, monkeypatch):
     monkeypatch.setattr(_words, "FAN_IN", 2)
-    assert len(_words.count_files(Layout.of(Corpus.from_counts(X), 6).n_groups)) >= 2
+    n_groups = Layout.of(Corpus.from_counts(X), 6).n_groups
+    assert len(_words.count_levels(len(_workers.batches(list(range(n_groups)), 1)))) >= 2
     assert said(fit("polya_urn", engine="blocks")) == expected("polya_urn")
 
 
-@pytest.mark.parametrize("entries", [_counts.entries_by_tokens, _counts.entries_by_words])
+def counted_states(most, n_words=40, n_topics=3):
+    """Groups of documents whose pairs of word and topic are there up to `most` times; half of the words are rare."""
+    rng = np.random.default_rng(most)
+    for seed in range(4):
+        x = rng.integers(0, most + 1, (3, n_words)) * (rng.random((3, n_words)) < np.repeat([0.9, 0.05], n_words // 2))
+        yield new_state(Corpus.from_counts(x), fixed_priors(np.ones(n_topics), 0.1), seed)
+
+
+@pytest.mark.parametrize("kind", [_counts.ByTokens, _counts.ByWords])
 @pytest.mark.parametrize("most", [1, 254, 255, 256, 511, 3000])
-def test_entries_add_up(most, entries):
-    """Also those of a pair that is there more often than a byte says."""
-    made = new_state(
-        Corpus.from_counts(np.random.default_rng(most).integers(0, most + 1, (3, 8))), fixed_priors(np.ones(2), 0.1), 1
-    )
-    expected = topic_counts(made)[0]
-    tables = [np.zeros((4, 2)), np.zeros((4, 2))]
-    for table, part in zip(tables, entries(made, np.array([0, 4, 8])), strict=True):
-        _counts.add_entries(*part, table.reshape(-1))
+def test_counts_of_a_span_add_up(most, kind, tmp_path):
+    """Also those of a pair that is there more often than a byte says, in one group or in all together."""
+    edges = np.array([0, 19, 21, 40])
+    counter, expected = kind(3, edges), np.zeros((40, 3))
+    for made in counted_states(most):
+        counter.add(made)
+        expected += topic_counts(made)[0]
+    counted = counter.counted()
+    assert kind is _counts.ByWords or {type(part) for part in counted} == {_counts.Bytes, _counts.Entries}
+    _counts.write_counts(tmp_path / "counts", counted)
+    tables = [np.zeros((last - first, 3)) for first, last in pairwise(edges)]
+    for shard, table in enumerate(tables):
+        _counts.add_file(tmp_path / "counts", shard, table.reshape(-1))
         again = np.zeros_like(table)
         _counts.add_entries(*_counts.table_entries(table), again.reshape(-1))
         np.testing.assert_array_equal(again, table)
@@ -167,16 +181,41 @@ def test_counts_by_tokens_or_by_words(pairs, expected, monkeypatch):
 def test_the_word_factor_is_mapped(expected, monkeypatch):
     """So the workers of a machine have one copy of it in memory, whatever their number."""
     seen = []
-    read = _words.read_factor
+    give = _words.give_factor
 
-    def see(job, factor, sweep):
-        read(job, factor, sweep)
+    def see(factor, arrays):
+        give(factor, arrays)
         seen.append(all(isinstance(getattr(factor, part.name).base, np.memmap | mmap.mmap) for part in factor.given))
 
-    monkeypatch.setattr(_documents, "read_factor", see)
+    monkeypatch.setattr(_documents, "give_factor", see)
     assert said(fit("partial", engine="blocks")) == expected("partial")
     assert seen
     assert all(seen)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "beta", "flushed"), [("partial", 0.1, 0), ("partial", 1e-4, 8), ("delayed", 0.1, 0)]
+)
+def test_rows_are_flushed_where_the_scale_has_changed_them(sampler, beta, flushed, monkeypatch):
+    """It takes longer than to draw them; mostly nobody has changed them since tasks have written them."""
+    seen = []
+    true = _words.flush_shared
+    monkeypatch.setattr(_words, "flush_shared", lambda *given: seen.append(true(*given)))
+    settings = {"n_topics": 6 if beta == 0.1 else 400, "n_sweeps": 8, "n_samples": 1, "random_state": 0}
+    LDA(**settings, sampler=sampler, topic_word_prior=beta, engine="blocks").fit(X)
+    assert len(seen) == flushed
+
+
+def test_spans_are_all_groups_in_order(monkeypatch):
+    layout = Layout.of(Corpus.from_counts(X), 6)
+    tokens, groups = np.diff(layout.tokens), list(range(layout.n_groups))
+    for most in (1, 3 * int(tokens.max()), 2**40):
+        monkeypatch.setattr(_job, "SPAN", most)
+        spans = layout.spans(_workers.batches(groups, 1))
+        assert [group for span in spans for group in range(*span)] == groups
+        assert all(tokens[slice(*span)].sum() <= most or span.last == span.first + 1 for span in spans)
+        assert (len(spans) < len(groups)) == (most > 1)
+    assert len(spans) == len(_workers.batches(groups, 1))
 
 
 def test_no_room_for_groups(expected, monkeypatch):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,11 @@ from topoi.chain.counts.shares import Design
 from topoi.chain.counts.spectra import Spectrum, joined_spectrum
 from topoi.chain.counts.theta import add_shares
 from topoi.chain.diagnostics import topic_logs
-from topoi.chain.engines.cluster._counts import group_entries, write_entries
-from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, read_model, write_arrays
+from topoi.chain.engines.cluster._counts import Counter, counter, write_counts
+from topoi.chain.engines.cluster._job import Job, Layout, Span, read_arrays, read_model, write_arrays
 from topoi.chain.engines.cluster._seen import write_seen
 from topoi.chain.engines.cluster._views import group_corpus, group_state, group_supervision
-from topoi.chain.engines.cluster._words import Recipe, open_rows, read_factor
+from topoi.chain.engines.cluster._words import Recipe, counts_file, give_factor, open_rows, read_factor
 from topoi.chain.factors.base import FixedFactor
 from topoi.chain.responses.supervision import Supervision
 from topoi.chain.samplers import SAMPLERS
@@ -36,22 +37,34 @@ from topoi.chain.state import State, divided, first_topics, topic_dtype
 ONE = Pool(1)  # a worker has as many tasks at a time as it has threads
 
 
-def begin(job: Job, group: int) -> None:
-    """Draw the first topics of a group."""
+def begin(job: Job, span: Span) -> None:
+    """Draw the first topics of some groups."""
     layout = Layout.read(job)
-    targets = group_supervision(job, layout, group, read_model(job, 0))
-    z = first_topics(group_corpus(job, layout, group), job.priors, job.seed, targets)
-    _write_topics(job, layout, group, group_state(job, layout, group, 0, z))
+    model = read_model(job, 0)
+    with counting(job, layout, 0, span) as counts:
+        for group in range(*span):
+            targets = group_supervision(job, layout, group, model)
+            z = first_topics(group_corpus(job, layout, group), job.priors, job.seed, targets)
+            _write_topics(job, group, group_state(job, layout, group, 0, z), counts)
 
 
 def go_on(
-    job: Job, old: Job, sweep: int, shares: int | None, number: NDArray[np.int64] | None, parts: int, group: int
+    job: Job, old: Job, sweep: int, shares: int | None, number: NDArray[np.int64] | None, parts: int, span: Span
 ) -> None:
-    """Take over the topics of a group, and the sums of its shares, from a checkpoint in another folder.
+    """Take over the topics of some groups, and the sums of their shares, from a checkpoint in another folder.
 
     With `number` topic k is from now on part of topic number[k]; with `parts` above 1 it becomes so many topics.
     """
     layout = Layout.read(job)
+    with counting(job, layout, sweep, span) as counts:
+        for group in range(*span):
+            _take_over(job, layout, old, sweep, shares, number, parts, group, counts)
+
+
+def _take_over(
+    job: Job, layout: Layout, old: Job, sweep: int, shares: int | None, number: NDArray[np.int64] | None, parts: int,
+    group: int, counts: Counter,
+) -> None:  # fmt: skip
     z = read_arrays(old.path(sweep, "z", group), "z")["z"]
     corpus = group_corpus(job, layout, group)
     n_tokens = corpus.n_tokens
@@ -61,7 +74,7 @@ def go_on(
         z = divided(z, corpus, job.n_topics, parts, job.seed, sweep)
     if z.shape != (n_tokens,) or z.dtype != topic_dtype(job.n_topics) or z.max(initial=0) >= job.n_topics:
         raise ModelError(f"{old.path(sweep, 'z', group)} does not hold the topics of {n_tokens} tokens")
-    _write_topics(job, layout, group, group_state(job, layout, group, sweep, z))
+    _write_topics(job, group, group_state(job, layout, group, sweep, z), counts)
     if shares is not None:
         sums = read_shares(old, shares, group)
         if sums.shape != (corpus.n_documents, job.n_topics) or sums.dtype != np.float32:
@@ -69,21 +82,25 @@ def go_on(
         write_arrays(shares_file(job, shares, group), {"shares": sums})
 
 
-def move(job: Job, name: str, options: Mapping[str, Any], sweep: int, group: int) -> list[Any]:
-    """Move the tokens of a group once, from sweep number `sweep` to the next; returns what the blocks returned."""
+def move(job: Job, name: str, options: Mapping[str, Any], sweep: int, span: Span) -> list[Any]:
+    """Move the tokens of some groups once, from sweep `sweep` to the next; returns what the blocks returned."""
     layout = Layout.read(job)
-    state = group_state(job, layout, group, sweep)
-    s = state.supervision
-    if s is not None:
-        s.refresh(state, ONE)
-    sampler = SAMPLERS[name](state, ONE, **options)
-    assert isinstance(sampler.factor, FixedFactor)
-    read_factor(job, sampler.factor, sweep)
-    answers = sampler.move()
-    state.sweep += 1
-    if s is not None:
-        _write_pairs(job, group, state.sweep, s, s.observe(state, ONE))
-    _write_topics(job, layout, group, state)
+    answers: list[Any] = []
+    given: dict[str, NDArray[Any]] = {}
+    with counting(job, layout, sweep + 1, span) as counts:
+        for group in range(*span):
+            state = group_state(job, layout, group, sweep)
+            if state.supervision is not None:
+                state.supervision.refresh(state, ONE)
+            sampler = SAMPLERS[name](state, ONE, **options)
+            assert isinstance(sampler.factor, FixedFactor)
+            given = given or read_factor(job, sampler.factor, sweep)  # mapped once for all groups
+            give_factor(sampler.factor, given)
+            answers += sampler.move()
+            state.sweep += 1
+            if state.supervision is not None:
+                _write_pairs(job, group, state.sweep, state.supervision, state.supervision.observe(state, ONE))
+            _write_topics(job, group, state, counts)
     return answers
 
 
@@ -95,9 +112,21 @@ def see(job: Job, recipe: Recipe, sweep: int, number: int, step: Any, group: int
     write_seen(job, layout, sweep, number, group, factor.observe(step))
 
 
-def _write_topics(job: Job, layout: Layout, group: int, state: State) -> None:
-    """Write the topics of a group, and their counts by shards of words."""
-    write_entries(job.path(state.sweep, "counts", group), group_entries(state, layout.words))
+@contextmanager
+def counting(job: Job, layout: Layout, sweep: int, span: Span) -> Iterator[Counter]:
+    """A counter of the tokens of some groups after a sweep; they are counted and written when all have been moved.
+
+    Counting between two groups would find its table out of the processor's cache every time.
+    """
+    n_tokens = int(layout.tokens[span.last] - layout.tokens[span.first])
+    counts = counter(job.n_topics, n_tokens, layout.words)
+    yield counts
+    write_counts(counts_file(job, sweep, span), counts.counted())
+
+
+def _write_topics(job: Job, group: int, state: State, counts: Counter) -> None:
+    """Write the topics of a group, and count them."""
+    counts.add(state)
     write_arrays(job.path(state.sweep, "z", group), {"z": state.z})
 
 

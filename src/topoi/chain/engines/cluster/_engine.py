@@ -47,13 +47,13 @@ from topoi.chain.counts.theta import average_shares
 from topoi.chain.diagnostics import join_logs
 from topoi.chain.engines.cluster import _documents, _samples, _words
 from topoi.chain.engines.cluster._about import write_about
-from topoi.chain.engines.cluster._counts import sparse_entries, write_entries
+from topoi.chain.engines.cluster._counts import sparse_entries, write_counts
 from topoi.chain.engines.cluster._faults import with_files
-from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays
+from topoi.chain.engines.cluster._job import Job, Layout, Span, read_arrays, write_arrays
 from topoi.chain.engines.cluster._stamp import code_stamp
 from topoi.chain.engines.cluster._views import group_corpus, pseudo_counts_file
 from topoi.chain.engines.cluster._weights import weigh, write_columns
-from topoi.chain.engines.cluster._workers import Workers
+from topoi.chain.engines.cluster._workers import Workers, batches
 from topoi.chain.factors.base import FixedFactor
 from topoi.chain.priors import Priors
 from topoi.chain.responses.supervision import Supervision
@@ -96,6 +96,7 @@ class Cluster:
         check_no_links(self.folder)
         self.job = self._new_job()
         self.begun = False
+        self.spans: list[Span] = []  # of the groups whose counts after the last sweep are together in a file
         self.shares_at: int | None = None  # the sweep of the last sample
         self.counted: tuple[int, sparse.csr_array] | None = None  # the counts of a sweep, if they lie in files
         self.kept: tuple[int, sparse.csr_array] | None = None  # likewise, their sum up to a sample
@@ -143,10 +144,17 @@ class Cluster:
             arrays |= s.learned
         write_arrays(self.job.path(self.state.sweep, "model"), arrays)
 
-    def _add_up(self) -> None:
-        """Add up the counts of the groups, where they are too many for one task."""
-        for level, n in list(enumerate(_words.count_files(self.layout.n_groups)))[1:]:
-            self.workers.map(_words.combine, self.job, self.state.sweep, level, over=range(n))
+    def _spans(self, sweep: int, task: Callable[..., R], *given: Any) -> list[R]:
+        """A task over groups that leaves their topics and counts after a sweep; all counts are then added up.
+
+        Tasks count several groups together: how many depends on who is there, and the sums do not depend on it.
+        """
+        spans = self.layout.spans(batches(list(range(self.layout.n_groups)), self.workers.n_threads))
+        found = self.workers.map(task, self.job, *given, over=spans, cut=False)
+        self.spans = spans
+        for level, n in list(enumerate(_words.count_levels(len(spans))))[1:]:
+            self.workers.map(_words.combine, self.job, sweep, spans, level, over=range(n))
+        return found
 
     # ---- Begin, go on, checkpoint ------------------------------------------------------------------------
 
@@ -159,7 +167,7 @@ class Cluster:
         counts = self.state.priors.words.pseudo_counts
         if counts is not None:
             shards = [sparse_entries(counts[first:last]) for first, last in pairwise(self.layout.words.tolist())]
-            write_entries(pseudo_counts_file(self.job), shards)
+            write_counts(pseudo_counts_file(self.job), shards)
         known = self.state.corpus.about.get(self.state.priors.topics.about)
         if known is not None:
             write_about(self.job, self.layout, known)
@@ -177,8 +185,7 @@ class Cluster:
         if self.begun:
             return
         self._open()
-        self._groups(_documents.begin)
-        self._add_up()
+        self._spans(self.state.sweep, _documents.begin)
 
     @with_files
     def resume(self, journal: Journal, samples: Samples, trace: Trace) -> None:
@@ -201,8 +208,8 @@ class Cluster:
         self._open()
         if self.shares_at is not None:
             make_new(self.job.shares(self.shares_at))
-        self._groups(_documents.go_on, old, self.state.sweep, self.shares_at, number, parts)
-        self._add_up()
+        sweep = self.state.sweep
+        self._spans(sweep, _documents.go_on, old, sweep, self.shares_at, number, parts)
 
     def _where(self, point: Point) -> tuple[Job, int | None]:
         """The job whose folder a checkpoint counts on, and the sweep of its last sample."""
@@ -274,7 +281,7 @@ class Cluster:
         assert isinstance(factor, FixedFactor)
         self._make(factor)
         make_new(job.sweep(before + 1))
-        answers = self._groups(_documents.move, kind.name, dict(options), before)
+        answers = self._spans(before + 1, _documents.move, kind.name, dict(options), before)
         state.sweep += 1
         if state.supervision is not None:
             chunks = range(-(-job.n_tasks // LANES))
@@ -282,7 +289,6 @@ class Cluster:
             for name, array in state.supervision.learned.items():
                 array[:] = np.concatenate([part[name] for part in parts])
         self._publish()
-        self._add_up()
         summary = sampler.summary([answer for part in answers for answer in part])
         del sampler, factor  # Windows removes no file that is mapped
         if before not in self.written:
@@ -295,7 +301,7 @@ class Cluster:
         rounds = factor.rounds()
         numbers = [*range(len(rounds)), None]  # of the rows before every round, and of those in the end
         _words.open_factor(job, factor, sweep, numbers[0])
-        drawn = self._shards(_words.draw, recipe, sweep, numbers[0])
+        drawn = self._shards(_words.draw, recipe, sweep, self.spans, numbers[0])
         _words.scale(job, factor, sweep, drawn, numbers[0])
         for number, step in enumerate(rounds):
             after = numbers[number + 1]
@@ -364,7 +370,7 @@ class Cluster:
     def _tally(self) -> tuple[Spectrum, NDArray[np.int64]]:
         """How often each count n_wk occurs, and n_k; of a sweep, once."""
         if self.tallied is None or self.tallied[0] != self.state.sweep:
-            parts = self._shards(_words.tally, self.state.sweep)
+            parts = self._shards(_words.tally, self.state.sweep, self.spans)
             n_k = np.sum([part[1] for part in parts], axis=0)
             self.tallied = (self.state.sweep, merge([part[0] for part in parts]), n_k)
         return self.tallied[1:]
@@ -375,7 +381,7 @@ class Cluster:
         self.begin()
         if _samples.are_large(self.state):
             return self._counted()
-        parts = self._shards(_words.counts, self.state.sweep)
+        parts = self._shards(_words.counts, self.state.sweep, self.spans)
         indptr = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(part.indptr) for part in parts]))))
         data, indices = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
         return sparse.csr_array((data, indices, indptr), shape=(self.job.n_words, self.job.n_topics))
@@ -384,7 +390,7 @@ class Cluster:
         """The same in files; of a sweep, once."""
         sweep = self.state.sweep
         if self.counted is None or self.counted[0] != sweep:
-            sizes = self._shards(_samples.count, sweep)
+            sizes = self._shards(_samples.count, sweep, self.spans)
             self.counted = sweep, self._whole(self.job.sweep(sweep), "now", sizes)
         return self.counted[1]
 

@@ -6,7 +6,8 @@
     folder/columns-00003              columns beside the topics, of the documents of group 3, where there are some
     folder/pseudo_counts              those of the words, by shards, where there are some
     folder/sweep-000000012/model      the priors and the weights after sweep 12
-                          /z-00003    the topics of group 3, and what follows from them: counts, pairs
+                          /z-00003    the topics of group 3, and what follows from them: pairs
+                          /counts-00003-00005  the counts of groups 3 and 4, which one task has moved
                           /…          the word factor of the sweep to come
     folder/shares-000000012/sum-00003 sums over the samples of the topic shares of group 3
 
@@ -21,9 +22,10 @@ from __future__ import annotations
 
 import io
 import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +40,8 @@ from topoi.corpus import Corpus
 #: Tokens of a group of documents, at most; fewer where the corpus is small, so that there is work for many workers.
 GROUP = 2**22
 GROUPS = 32
+#: Tokens of the groups that one task moves and counts together, at most, unless one group has more.
+SPAN = 2**24
 #: Entries of the table of a shard of words, at most (unless one block of words has more), and how many shards at least.
 SHARD = 2**24
 SHARDS = 8
@@ -90,6 +94,13 @@ class Job:
         return self.sweep(sweep) / (kind if number is None else f"{kind}-{number:05d}")
 
 
+class Span(NamedTuple):
+    """Groups of documents that one task moves one after the other, and counts together: first … last − 1."""
+
+    first: int
+    last: int
+
+
 @dataclass(frozen=True)
 class Layout:
     """Cuts of the corpus: `block_ptr` and `word_block_ptr` as it has them, and groups and shards of so many blocks."""
@@ -125,6 +136,18 @@ class Layout:
     def n_shards(self) -> int:
         """Number of shards of words."""
         return len(self.shards) - 1
+
+    def spans(self, batches: Iterable[Sequence[int]]) -> list[Span]:
+        """Batches of groups that follow each other as spans of at most SPAN tokens."""
+        found = []
+        for batch in batches:
+            first = batch[0]
+            for group in batch[1:]:
+                if self.tokens[group + 1] - self.tokens[first] > SPAN:
+                    found.append(Span(first, group))
+                    first = group
+            found.append(Span(first, batch[-1] + 1))
+        return found
 
     @property
     def documents(self) -> NDArray[np.int64]:
@@ -173,6 +196,18 @@ def read_arrays(path: Location, *names: str) -> dict[str, NDArray[Any]]:
     try:
         with safe_open(str(here(path)), framework="numpy") as file:
             return {name: file.get_tensor(name) for name in names or file.keys()}
+    except SafetensorError as error:
+        raise damaged(path, str(error)) from error
+
+
+def read_held(path: Location, *names: str) -> dict[str, NDArray[Any]]:
+    """Those of some arrays that a file has."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(here(path)), framework="numpy") as file:
+            held = set(file.keys())
+            return {name: file.get_tensor(name) for name in names if name in held}
     except SafetensorError as error:
         raise damaged(path, str(error)) from error
 

@@ -7,6 +7,7 @@ copies its part there. The driver maps those, and a model or checkpoint is writt
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from scipy import sparse
 from topoi._disk import mapped
 from topoi._disk.anywhere import as_text, locate, make_shared, map_shared, write_shared
 from topoi._disk.remote import Location
-from topoi.chain.engines.cluster._job import Job, read_arrays, write_arrays
+from topoi.chain.engines.cluster._job import Job, Span, read_arrays, write_arrays
 from topoi.chain.engines.cluster._words import counts as counts_of_shard
 from topoi.chain.state import State
 
@@ -34,9 +35,9 @@ def are_large(state: State) -> bool:
 # ---- Tasks over shards of words ----------------------------------------------------------------------------
 
 
-def count(job: Job, sweep: int, shard: int) -> NDArray[np.int64]:
+def count(job: Job, sweep: int, spans: Sequence[Span], shard: int) -> NDArray[np.int64]:
     """Write the counts of a shard after a sweep; returns how many topics each of its words has."""
-    return write_rows(job.sweep(sweep), "now", shard, counts_of_shard(job, sweep, shard))
+    return write_rows(job.sweep(sweep), "now", shard, counts_of_shard(job, sweep, spans, shard))
 
 
 def add(job: Job, before: int | None, sweep: int, shard: int) -> NDArray[np.int64]:

@@ -26,8 +26,8 @@ from topoi._disk.remote import Location
 from topoi._machine.arrays import Floats, Numbers
 from topoi._machine.pool import Pool
 from topoi.chain.counts.spectra import Spectrum, word_spectrum
-from topoi.chain.engines.cluster._counts import add_file, table_entries, write_entries
-from topoi.chain.engines.cluster._job import Job, Layout, read_arrays, write_arrays
+from topoi.chain.engines.cluster._counts import add_file, table_entries, write_counts
+from topoi.chain.engines.cluster._job import Job, Layout, Span, read_arrays, write_arrays
 from topoi.chain.engines.cluster._seen import read_seen, seen_kind
 from topoi.chain.engines.cluster._views import shard_state
 from topoi.chain.factors import FACTORS
@@ -40,25 +40,32 @@ ONE = Pool(1)
 FAN_IN = 64
 
 
-def combine(job: Job, sweep: int, level: int, number: int) -> None:
+def combine(job: Job, sweep: int, spans: Sequence[Span], level: int, number: int) -> None:
     """Add up the counts of up to FAN_IN files of the level below."""
     layout = Layout.read(job)
-    n = count_files(layout.n_groups)[level - 1]
-    below = [_counts_file(job, sweep, level - 1, j) for j in range(n)[number * FAN_IN : (number + 1) * FAN_IN]]
+    below = _count_files(job, sweep, spans, level - 1)[number * FAN_IN : (number + 1) * FAN_IN]
     parts = [table_entries(_sum(job, layout, below, shard)) for shard in range(layout.n_shards)]
-    write_entries(_counts_file(job, sweep, level, number), parts)
+    write_counts(_count_files(job, sweep, spans, level)[number], parts)
 
 
-def count_files(n_groups: int) -> list[int]:
+def count_levels(n_spans: int) -> list[int]:
     """Number of files of counts at every level of the tree; the last has at most FAN_IN."""
-    levels = [n_groups]
+    levels = [n_spans]
     while levels[-1] > FAN_IN:
         levels.append(-(-levels[-1] // FAN_IN))
     return levels
 
 
-def _counts_file(job: Job, sweep: int, level: int, number: int) -> Location:
-    return job.path(sweep, f"counts{level}" if level else "counts", number)
+def counts_file(job: Job, sweep: int, span: Span) -> Location:
+    """Where the counts of some groups after a sweep are."""
+    return job.path(sweep, f"counts-{span.first:05d}", span.last)
+
+
+def _count_files(job: Job, sweep: int, spans: Sequence[Span], level: int) -> list[Location]:
+    """The files of a level of the tree."""
+    if level == 0:
+        return [counts_file(job, sweep, span) for span in spans]
+    return [job.path(sweep, f"counts{level}", number) for number in range(count_levels(len(spans))[level])]
 
 
 def _sum(job: Job, layout: Layout, files: list[Location], shard: int) -> Floats:
@@ -70,21 +77,20 @@ def _sum(job: Job, layout: Layout, files: list[Location], shard: int) -> Floats:
     return table
 
 
-def _state(job: Job, layout: Layout, sweep: int, shard: int) -> State:
+def _state(job: Job, layout: Layout, sweep: int, spans: Sequence[Span], shard: int) -> State:
     """The state of a shard of words after a sweep."""
-    levels = count_files(layout.n_groups)
-    files = [_counts_file(job, sweep, len(levels) - 1, j) for j in range(levels[-1])]
+    files = _count_files(job, sweep, spans, len(count_levels(len(spans))) - 1)
     return shard_state(job, layout, shard, sweep, _sum(job, layout, files, shard))
 
 
-def tally(job: Job, sweep: int, shard: int) -> tuple[Spectrum, NDArray[np.int64]]:
+def tally(job: Job, sweep: int, spans: Sequence[Span], shard: int) -> tuple[Spectrum, NDArray[np.int64]]:
     """How often each count n_wk occurs in a shard, and n_k."""
-    return word_spectrum(_state(job, Layout.read(job), sweep, shard), ONE)
+    return word_spectrum(_state(job, Layout.read(job), sweep, spans, shard), ONE)
 
 
-def counts(job: Job, sweep: int, shard: int) -> sparse.csr_array:
+def counts(job: Job, sweep: int, spans: Sequence[Span], shard: int) -> sparse.csr_array:
     """The counts of a shard, sparse."""
-    return sample_counts(_state(job, Layout.read(job), sweep, shard))
+    return sample_counts(_state(job, Layout.read(job), sweep, spans, shard))
 
 
 # ---- The word factor ---------------------------------------------------------------------------------------
@@ -141,10 +147,10 @@ class Drawn(NamedTuple):
     n_entries: int
 
 
-def draw(job: Job, recipe: Recipe, sweep: int, number: int | None, shard: int) -> Drawn:
+def draw(job: Job, recipe: Recipe, sweep: int, spans: Sequence[Span], number: int | None, shard: int) -> Drawn:
     """Draw the rows of a shard; `number` is 0 where there are rounds."""
     layout = Layout.read(job)
-    factor = recipe.make(_state(job, layout, sweep, shard))
+    factor = recipe.make(_state(job, layout, sweep, spans, shard))
     sums = factor.draw()
     # A worker that was given up for lost may still get here: by then the driver may have drawn some topics anew.
     if not job.path(sweep, "scale", number).exists():
@@ -160,8 +166,9 @@ def scale(job: Job, factor: FixedFactor, sweep: int, drawn: list[Drawn], number:
     for part in _early(factor):
         setattr(factor, part.name, _map(job, sweep, part, job.n_words, "r+", number))
     factor.set_scale([array for shard in drawn for array in shard.sums])
-    for part in _early(factor):  # it may have drawn topics anew
-        flush_shared(_file(job, sweep, part, number), getattr(factor, part.name))
+    for part in _early(factor):
+        if factor.changes_rows:
+            flush_shared(_file(job, sweep, part, number), getattr(factor, part.name))
         if number is not None:  # the next round has another file, and Windows removes none that is mapped
             setattr(factor, part.name, np.zeros((0, *(part.row or ())), part.dtype))
     _write_scale(job, factor, sweep, number, drawn)
@@ -243,11 +250,21 @@ def _write(
         write_shared(_file(job, sweep, part, number), first, getattr(factor, part.name))
 
 
-def read_factor(job: Job, factor: FixedFactor, sweep: int) -> None:
-    """Give a factor its arrays of a sweep, mapped: the workers of a machine share them in its memory."""
+def read_factor(job: Job, factor: FixedFactor, sweep: int) -> dict[str, NDArray[Any]]:
+    """The arrays of a factor of a sweep, mapped: the workers of a machine share them in its memory, and in its cache.
+
+    A copy for each worker costs more than it saves: there are then several to be kept in the cache.
+    """
     known = read_arrays(job.path(sweep, "scale"))
-    factor.scale = known["scale"]
+    found = {"scale": known["scale"]}
     for part in factor.given:
         n = int(known["first"][-1]) if part.row is None else job.n_words
-        setattr(factor, part.name, _map(job, sweep, part, n))
+        found[part.name] = _map(job, sweep, part, n)
+    return found
+
+
+def give_factor(factor: FixedFactor, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Give a factor its arrays."""
+    for name, array in arrays.items():
+        setattr(factor, name, array)
     factor.opened()

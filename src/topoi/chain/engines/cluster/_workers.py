@@ -27,8 +27,15 @@ class Workers(Protocol):
 
     elsewhere: bool  # whether they may be on machines that do not see the disk of this one
 
-    def map(self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any]) -> list[R]:
-        """[task(job, *given, item) for item in over], in this order, possibly at the same time."""
+    @property
+    def n_threads(self) -> int:
+        """How many tasks they do at a time."""
+
+    def map(self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any], cut: bool = True) -> list[R]:
+        """[task(job, *given, item) for item in over], in this order, possibly at the same time.
+
+        `cut` says that items may be put together to batches; else they have been cut by `batches`.
+        """
 
 
 def checked(task: Callable[..., R], job: Job, *arguments: Any) -> R:
@@ -54,7 +61,12 @@ class Threads:
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
 
-    def map(self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any]) -> list[R]:
+    @property
+    def n_threads(self) -> int:
+        """Threads of the pool."""
+        return self.pool.n_jobs
+
+    def map(self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any], cut: bool = True) -> list[R]:
         """Run a task for every item."""
         return self.pool.map(functools.partial(checked, task, job, *given), over)
 
@@ -87,10 +99,16 @@ class Dask:
         self.client = client
         self.say = say
 
-    def map(self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any]) -> list[R]:
+    @property
+    def n_threads(self) -> int:
+        """Threads of the workers that are there now."""
+        return max(1, int(sum(self.client.nthreads().values())))
+
+    def map(self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any], cut: bool = True) -> list[R]:
         """Run a task for every item; answers are small."""
         work = functools.partial(in_worker, functools.partial(checked, task, job, *given))
-        parts = batches(list(over), max(1, sum(self.client.nthreads().values())))
+        items = list(over)
+        parts = batches(items, self.n_threads) if cut else [[item] for item in items]
         # Not pure: the name of a task in Dask says nothing about its files, so no answer may be taken from a cache.
         futures = self.client.map(work, parts, pure=False, key=f"topoi-{task.__name__}")
         try:
