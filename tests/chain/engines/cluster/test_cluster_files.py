@@ -221,24 +221,37 @@ def high_topic(name, array):
     return True
 
 
-def high_place(name, array):
-    if not name.startswith("place") or not len(array):
-        return False
-    array[0] = 2**31
-    return True
+def table_of(path):
+    """The table of the first shard."""
+    return read_arrays(path)["table 0"]
 
 
-def rewrite_counts(path, sizes):
-    """Other counts of the first shard: arrays of zeros."""
+def rewrite_counts(path, *arrays):
+    """Other counts of the first shard."""
     others = {name: array for name, array in read_arrays(path).items() if not name.endswith(" 0")}
-    write_arrays(path, others | {name: np.zeros(size, np.uint8) for name, size in sizes.items()})
+    write_arrays(path, others | {f"{name} 0": array for name, array in arrays})
 
 
+BEYOND, ONCE = np.array([2**31], np.uint32), np.ones(1, np.uint8)
 DAMAGES = {
     "topics that are none": ("z-00000", lambda path: rewrite(path, high_topic)),
-    "counts beyond the table": ("counts-00000-00???", lambda path: rewrite(path, high_place)),
-    "a table of another size": ("counts-00000-00???", lambda path: rewrite_counts(path, {"table 0": 5, "full 0": 0})),
-    "counts of no kind": ("counts-00000-00???", lambda path: rewrite_counts(path, {"times 0": 5})),
+    "counts beyond the table": (
+        "counts-00000-00???",
+        lambda path: rewrite_counts(path, ("place", BEYOND), ("times", ONCE)),
+    ),
+    "a place beyond the table": (
+        "counts-00000-00???",
+        lambda path: rewrite_counts(path, ("table", table_of(path)), ("full", BEYOND)),
+    ),
+    "a table of another size": (
+        "counts-00000-00???",
+        lambda path: rewrite_counts(path, ("table", ONCE), ("full", BEYOND[:0])),
+    ),
+    "places without times": (
+        "counts-00000-00???",
+        lambda path: rewrite_counts(path, ("place", BEYOND[:0]), ("times", ONCE)),
+    ),
+    "counts of no kind": ("counts-00000-00???", lambda path: rewrite_counts(path, ("times", ONCE))),
     "cut": ("z-00000", lambda path: cut(path, 40)),
     "empty": ("counts-00000-00???", lambda path: cut(path, 0)),
     "no arrays": ("z-00000", lambda path: path.write_bytes(b"x" * 500)),
