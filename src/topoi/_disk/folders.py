@@ -22,7 +22,7 @@ _CORPUS = r"(corpus\.json|words\.npy|doc_ptr\.npy|vocabulary\.json|ngrams\.json|
 #: The names before those of the factor are today's; table, topics, … and urn were its files in version 0.1.
 _BLOCK = (
     r"(model|(scale|factor-[a-z_]+)(-\d{5,})?|table|topics|phi|start|mass"
-    r"|(now|total|last)-(data|indices|\d{5,})"
+    r"|(now|total|last)-(data|indices|\d{5,})|counts-\d{5,}-\d{5,}"
     r"|(z|sum|pairs|counts\d*|seen\d+|rows|urn)-\d{5,})(\.\d{15})?"  # parts of a file, in an object store
 )
 _SWEEP = rf"(sweep|shares|kept)-\d{{9}}(/({_BLOCK}|{TEMPORARY}))?"
