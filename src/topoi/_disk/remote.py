@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -26,6 +27,7 @@ _PASSWORD = re.compile(r"(://[^/@\s]*):[^/@\s]*@")
 _QUERY = re.compile(r"(https?://[^\s?'\"]*)\?[^\s'\")]*")
 #: Objects of up to so many bytes are put in one request, from memory.
 AT_ONCE = 2**26
+READ_AHEAD = 2**20  # bytes of an object that is read from front to back
 #: How errors are called by which packages of stores say that nobody may do that, or not without credentials.
 _NOT_LET_IN = re.compile(r"Credential|Permission|Auth|Forbidden|Denied|Token|SSO")
 _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT)
@@ -161,6 +163,56 @@ def remove(folder: Remote, names: Iterable[str]) -> None:
                 store.rm(paths[first : first + 1000])
 
 
+def matching(pattern: Remote) -> dict[Remote, int]:
+    """The objects whose names a pattern with stars finds, in the order of their names, and how many bytes they have."""
+    protocol = pattern.url.partition("://")[0]
+    with contextlib.suppress(MissingObjectError), _store(pattern) as (store, path):
+        found = store.glob(path, detail=True)
+        sizes = {name: int(info["size"]) for name, info in found.items() if info["type"] == "file"}
+        return {Remote(f"{protocol}://{name.lstrip('/')}"): sizes[name] for name in sorted(sizes)}
+    return {}
+
+
+def state(remote: Remote) -> str:
+    """What changes when an object does."""
+    with _store(remote) as (store, path):
+        return str(store.checksum(path))
+
+
+@contextlib.contextmanager
+def opened(remote: Remote) -> Iterator[io.BufferedReader]:
+    """An object to read, from any place in it; little of it is in memory."""
+    with _store(remote) as (store, path):
+        file = store.open(path, "rb")
+    with contextlib.closing(file):
+        yield io.BufferedReader(_Object(remote, file), READ_AHEAD)
+
+
+class _Object(io.RawIOBase):
+    """An open object; what goes wrong while it is read is an error of ours."""
+
+    def __init__(self, remote: Remote, file: Any) -> None:
+        self._remote, self._file = remote, file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with _told(self._remote):
+            data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return int(self._file.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+
 @contextlib.contextmanager
 def _store(remote: Remote) -> Iterator[tuple[Any, str]]:
     """The store of a URL and the name in it; what goes wrong in the block is an error of ours that says what to do."""
@@ -170,10 +222,17 @@ def _store(remote: Remote) -> Iterator[tuple[Any, str]]:
         raise PackageMissingError(
             f"{remote}: object storage needs fsspec, and a package for the store: pip install 'topoi[cloud]' s3fs"
         ) from error
-    try:
+    with _told(remote):
         # What other processes have put or removed must show at once.
         store, _ = fsspec.core.url_to_fs(remote.url, use_listings_cache=False)
         yield store, store._strip_protocol(remote.url)
+
+
+@contextlib.contextmanager
+def _told(remote: Remote) -> Iterator[None]:
+    """What a store raises in the block is an error of ours."""
+    try:
+        yield
     except TopoiError:
         raise
     except Exception as error:  # each package has errors of its own, not all of them OSErrors

@@ -246,8 +246,11 @@ def format_name(source: str, given: str | None, otherwise: str | None = None) ->
     return "folder" if Path(source).is_dir() else format_of(Path(source).name) or otherwise
 
 
-def read(source: str, reading: Reading, limits: bool = True, keep_texts: int = 0) -> Dataset:
-    """Documents to learn from; without `limits` all words are kept, unless an option says which are not."""
+def read(source: str, reading: Reading, limits: bool = True, keep_texts: int = 0, **how: Any) -> Dataset:
+    """Documents to learn from; without `limits` all words are kept, unless an option says which are not.
+
+    `how` says who reads parts of them, and where the corpus goes.
+    """
     from topoi.readers import FORMATS, read_documents
 
     kind = FORMATS.get(format_name(source, reading.format) or "")
@@ -260,7 +263,7 @@ def read(source: str, reading: Reading, limits: bool = True, keep_texts: int = 0
     options["stop_words"] = _stop_words(reading.stop_words or ("auto" if limits else "none"))
     options["covariates"] = options.pop("covariate")
     _place_answers(options, kind)
-    return read_documents(source, keep_texts=keep_texts, **options)
+    return read_documents(source, keep_texts=keep_texts, **options, **how)
 
 
 def read_new(

@@ -14,7 +14,7 @@ from topoi._disk.remote import Remote, locate
 from topoi._machine.workers import open_workers
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.files import check_replaceable, write_built
-from topoi.corpus.text.parts import Built, Order, Tell, build
+from topoi.corpus.text.parts import Built, Order, TakeNotes, Tell, build
 from topoi.errors import CorpusError
 
 SaveTo = str | os.PathLike[str] | None
@@ -29,15 +29,16 @@ def build_corpus(
     engine: Any = None,
     save_to: SaveTo = None,
     tell: Tell | None = None,
-) -> tuple[Corpus, Built]:
-    """The corpus of all parts, with its tokens on the disk, and what came of the parts, which `check` may refuse.
+    note: TakeNotes | None = None,
+) -> Corpus:
+    """The corpus of all parts, with its tokens on the disk; `check` may refuse what came of them.
 
     Nothing is saved unless all of it is. A corpus that is saved nowhere is in a temporary folder, which goes with it.
     """
     with _place(save_to) as (new, scratch):
         make_new(scratch)
         with open_workers(n_jobs, engine, scratch) as workers:
-            built = build(parts, order, workers, tell)
+            built = build(parts, order, workers, tell, note)
             check(built)
             write_built(new, built)
         remove_tree(scratch)
@@ -47,7 +48,7 @@ def build_corpus(
     if save_to is not None:
         corpus = Corpus.load(save_to)
     corpus.n_dropped = built.n_dropped
-    return corpus, built
+    return corpus
 
 
 @contextmanager

@@ -51,6 +51,7 @@ from topoi.errors import CorpusError
 
 if TYPE_CHECKING:
     from topoi.corpus.text.gather import Gathering
+    from topoi.corpus.text.parts import Tell
 
 T = TypeVar("T", bound=np.generic)
 
@@ -239,6 +240,79 @@ class Corpus:
                 f"every document is empty: no word is left of {len(texts)}. See stop_words, min_df, max_df and clean."
             )
         return corpus
+
+    @classmethod
+    def from_parquet(
+        cls,
+        source: Any,
+        text: str | list[str] | None = None,
+        *,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        save_to: str | os.PathLike[str] | None = None,
+        progress: Tell | None = None,
+        on_error: str = "raise",
+        **options: Any,
+    ) -> Corpus:
+        """A corpus from Parquet files: a path, a folder, a pattern as "posts/*.parquet", a list, or URLs of these.
+
+        Parameters
+        ----------
+        source
+            The files. Those of a folder are all below it whose names end in .parquet, in the order of their names.
+        text
+            The column of the texts, or several, which are joined; by default `text`, or the only one.
+        n_jobs, engine, save_to, progress
+            Processes or a Dask `Client` that read parts at the same time, the folder or URL at which to save the
+            corpus, and who is told how far it is: as for `read_documents`. The corpus has the same bytes. With any of
+            the first three its tokens are on the disk, and memory holds the vocabulary and 16 bytes a document.
+        on_error
+            "raise", or "skip" documents that cannot be read; a warning counts them.
+        options
+            How texts become words, as for `from_texts`: clean, stop_words, min_df, … and like.
+        """
+        from topoi.readers import parquet_corpus
+
+        return parquet_corpus(
+            source, text=text, n_jobs=n_jobs, engine=engine, save_to=save_to, progress=progress, on_error=on_error,
+            **options,
+        )  # fmt: skip
+
+    @classmethod
+    def from_dask(
+        cls,
+        collection: Any,
+        text: str | None = None,
+        *,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        save_to: str | os.PathLike[str] | None = None,
+        progress: Tell | None = None,
+        like: Any = None,
+        **options: Any,
+    ) -> Corpus:
+        """A corpus from a collection of Dask: a bag of texts, or a Series or DataFrame. Each partition is read once.
+
+        Texts stay where they are: workers cut and number those of a partition, and the documents come here one
+        partition at a time, as numbers, to be written to the disk. The corpus has the bytes that `from_texts` gives it.
+
+        Parameters
+        ----------
+        collection
+            A `dask.bag.Bag` of texts, of lists of words, or of dictionaries; a `dask.dataframe.Series` or `DataFrame`.
+        text
+            The column, or the key of the dictionaries, that has the texts.
+        engine, n_jobs
+            The Dask `Client` whose workers do it; without one, the client of this process, if there is one; else
+            `n_jobs` processes.
+        save_to, progress
+            The folder or URL at which to save the corpus, and who is told how far it is, as for `read_documents`.
+        like, options
+            As for `from_texts`; phrases and n-grams of a whole corpus cannot be found in parts.
+        """
+        from topoi.corpus.partitions import read_partitions
+
+        return read_partitions(collection, text, n_jobs, engine, save_to, progress, like, options)
 
     @classmethod
     def gathered(cls, gathering: Gathering, counter: NgramCounter | None = None) -> Corpus:

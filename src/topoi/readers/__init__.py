@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from topoi.readers._dataset import Dataset
 from topoi.readers._formats import FORMATS, Format, format_of
-from topoi.readers._read import read_documents
+from topoi.readers._read import parquet_corpus, read_documents
 from topoi.readers._seeds import read_seeds
 
-__all__ = ["FORMATS", "Dataset", "Format", "format_of", "read_documents", "read_seeds"]
+__all__ = ["FORMATS", "Dataset", "Format", "format_of", "parquet_corpus", "read_documents", "read_seeds"]

@@ -14,7 +14,7 @@ from topoi.errors import ParameterError
 from topoi.readers._covariates import GROUP
 from topoi.readers._faults import fault
 from topoi.readers._request import Documents, Request, listed
-from topoi.readers._source import Source
+from topoi.readers._source import Source, missing
 
 if TYPE_CHECKING:
     from topoi.readers.svmlight import Row
@@ -31,6 +31,7 @@ class Format:
     tokens: Callable[[Request], tuple[Tokens, int]] | None = None  # all documents at once, and the number of columns
     columns: bool = False  # whether text, label and id are columns with names
     labels: bool = True  # whether there are any
+    by_line: bool = False  # whether a line can be read without those before it
 
 
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")  # people try
@@ -47,9 +48,15 @@ def late(target: str) -> Callable[[Request], Any]:
 
 FORMATS = {
     "folder": Format("a folder of text files; the subfolder is the label", (), documents=late("folder:documents")),
-    "txt": Format("one document a line", (".txt", ".text"), documents=late("lines:documents"), labels=False),
+    "txt": Format(
+        "one document a line", (".txt", ".text"), documents=late("lines:documents"), labels=False, by_line=True
+    ),
     "jsonl": Format(
-        "a JSON object a line", (".jsonl", ".ndjson", ".json"), documents=late("jsonl:documents"), columns=True
+        "a JSON object a line",
+        (".jsonl", ".ndjson", ".json"),
+        documents=late("jsonl:documents"),
+        columns=True,
+        by_line=True,
     ),
     "csv": Format("comma-separated, with a header", (".csv",), documents=late("delimited:documents"), columns=True),
     "tsv": Format(
@@ -81,14 +88,15 @@ def choose_format(source: Source, format: Any) -> Format:
         if not key:
             raise ParameterError("format", f"must be one of {listed(list(FORMATS))}, not {format!r}")
         return FORMATS[key]
-    if source.path is None:
+    name = source.file_name
+    if name is None:
         raise ParameterError("format", f"of {source.name} is not known; give one of {listed(list(FORMATS))}")
-    if source.path.is_dir():
+    if source.path is not None and source.path.is_dir():
         return FORMATS["folder"]
-    if not source.path.exists():
-        raise fault(source.name, "there is no such file; check the path.")
-    found = format_of(source.path.name)
-    if found is None and source.path.suffix.lower() in SPREADSHEETS:
+    if source.path is not None and not source.path.exists():
+        raise missing(source.name)
+    found = format_of(name)
+    if found is None and Path(name).suffix.lower() in SPREADSHEETS:
         raise fault(source.name, "is a spreadsheet, which is not read. Save it as CSV in that program, and read that.")
     if found is None:
         raise ParameterError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from sys import getsizeof
@@ -12,24 +12,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi._machine.pool import resolve_n_jobs
 from topoi.corpus import Corpus, Ngrams
+from topoi.corpus.building import build_corpus
 from topoi.corpus.checks import read_vocabulary
 from topoi.corpus.ngrams import NgramCounter, known_by, new_counter
 from topoi.corpus.text import Preparation, TextOptions
 from topoi.corpus.text.gather import Gathering
 from topoi.corpus.text.limits import Limits
+from topoi.corpus.text.parts import Built, Notes, Order, Tell, mixed
 from topoi.corpus.text.preparation import prepared_by
 from topoi.corpus.text.stop_words import languages_in, stop_words_of
-from topoi.errors import CorpusError, FileError, ParameterError
+from topoi.errors import CorpusError, FileError, ParameterError, warn_user
+from topoi.readers._beside import Beside, finished, new_answers
 from topoi.readers._counts import CountTokens, beside, check_unused, column_names, fit_vocabulary, read_vocabulary_file
-from topoi.readers._covariates import GROUP, TOPIC_LABELS, CovariateColumn, GroupColumn, read_groups, read_wanted
+from topoi.readers._covariates import GROUP, TOPIC_LABELS, read_groups, read_wanted
 from topoi.readers._dataset import Dataset
-from topoi.readers._faults import Faults, fault
-from topoi.readers._formats import Format, check_columns, choose_format
-from topoi.readers._labels import LabelColumn, NumberColumn, TopicLabelColumn, one_kind
-from topoi.readers._memory import Memory
-from topoi.readers._request import Documents, Request
-from topoi.readers._source import Source
+from topoi.readers._faults import FEW, Faults, fault
+from topoi.readers._formats import Format
+from topoi.readers._parts import FileReader, MemoryOfPart, cut_parts
+from topoi.readers._request import Request
+from topoi.readers._several import Files, files_of_table, found_sources, new_template, open_files
 
 
 def read_documents(
@@ -67,13 +70,21 @@ def read_documents(
     first_index: int = 1,
     keep_texts: int = 0,
     max_memory: int | str | None = None,
+    n_jobs: int | None = None,
+    engine: Any = None,
+    progress: Tell | None = None,
+    save_to: str | os.PathLike[str] | None = None,
 ) -> Dataset:
-    """Read documents from a path, from standard input (`"-"`) or from a binary stream.
+    """Read documents from a path, from standard input (`"-"`) or from a binary stream; or from several files in turn.
 
     The file may be compressed: .gz, .xz, .bz2 or .zst, told from its first bytes. Texts are never in memory together.
 
     Parameters
     ----------
+    source
+        A path, a URL of an object store, as `"s3://bucket/posts.csv"`, `"-"`, or a binary stream. Several files with
+        texts are read as one: a list of paths, or a pattern, as `"posts-*.csv"`, whose files come in the order of their
+        names.
     format
         One of `FORMATS`; None tells it from the name. A stream has none, so it must be given.
     text, label, id
@@ -125,6 +136,15 @@ def read_documents(
     max_memory
         The most that the file may ask for, in memory or for a temporary copy on the disk: bytes, or text as `"8GB"`.
         None is 64 times the size of the file, and at least 1 GiB, which only files that are made to harm exceed.
+    n_jobs, engine
+        How many processes read parts of the files at the same time (−1: one for each core), or the Dask `Client` whose
+        workers do. The dataset is the same; the tokens of its corpus are then on the disk, in a temporary folder.
+        Texts only; neither `phrases` nor `ngrams` can be found in parts.
+    progress
+        A function that is told, while parts are read, what is being done, how many parts are done, and of how many.
+    save_to
+        The folder, or the URL, at which to save the corpus: it is read in parts, and written as they are done. Labels,
+        ids and covariates that are asked for are not saved with it, but returned.
 
     Raises
     ------
@@ -141,27 +161,22 @@ def read_documents(
         wanted[topic_labels] = TOPIC_LABELS
     grouped_by = read_groups(groups, wanted)
     wanted |= {name: GROUP for name in grouped_by if name not in wanted}
-    origin = Source(source, encoding)
-    faults = Faults(on_error)
-    request = Request(
-        origin,
-        faults,
-        Memory(origin.name, lambda: origin.n_bytes, max_memory),
-        _text_columns(text),
-        label,
-        target,
-        id,
-        label_separator,
-        delimiter,
-        quotes,
-        header,
-        first_index,
-        vocabulary_file,
-        max_memory,
-        wanted,
+    template = new_template(
+        text=_text_columns(text),
+        label=label,
+        target=target,
+        id=id,
+        label_separator=label_separator,
+        delimiter=delimiter,
+        quotes=quotes,
+        header=header,
+        first_index=first_index,
+        vocabulary_file=vocabulary_file,
+        max_memory=max_memory,
+        covariates=wanted,
+        encoding=encoding,
     )
-    chosen = choose_format(origin, format)
-    check_columns(chosen, request)
+    files = open_files(found_sources(source), template, format, Faults(on_error))
     options = TextOptions(
         clean, lowercase, token_pattern, stop_words, tokenized, min_df, max_df, max_features, phrases, stem, lemmas
     )  # fmt: skip
@@ -172,19 +187,34 @@ def read_documents(
         options = prepared.options_with(token_pattern, lemmas)
     known = _known_words(vocabulary, max_memory)
     counter = new_counter(ngrams)
-    if counter is not None and chosen.documents is None:
-        raise ParameterError("ngrams", f"{origin.name} has counts of words, which do not tell n-grams; give texts")
+    if counter is not None and not files.texts:
+        raise ParameterError("ngrams", f"{files.name} has counts of words, which do not tell n-grams; give texts")
     for name in ("stem", "lemmas"):
-        if getattr(options, name) and chosen.documents is None:
-            raise ParameterError(name, f"{origin.name} has counts of words, which stay as they are; give texts")
+        if getattr(options, name) and not files.texts:
+            raise ParameterError(name, f"{files.name} has counts of words, which stay as they are; give texts")
+    in_parts = engine is not None or save_to is not None or resolve_n_jobs(1 if n_jobs is None else n_jobs) > 1
+    if in_parts:
+        _check_parts(files, counter)
     try:
-        if chosen.documents is not None:
-            dataset = _read_texts(chosen.documents, request, options, known, prepared, keep_texts, counter)
+        if in_parts:
+            reader = FileReader(template, on_error, beside=save_to is None or bool(label or target or id or wanted))
+            order = Order(reader, options, known, prepared, MemoryOfPart(max_memory))
+            dataset = _read_parts(files, order, n_jobs, engine, save_to, progress)
+        elif files.texts:
+            dataset = _read_texts(files, options, known, prepared, keep_texts, counter)
         else:
-            dataset = _read_counts(chosen, request, options, known)
+            dataset = _read_counts(files.formats[0], files.requests[0], options, known)
     except MemoryError as error:
-        raise fault(origin.name, "does not fit into memory.") from error
+        raise fault(files.name, "does not fit into memory.") from error
     return replace(dataset, groups=_groups(dataset, grouped_by)) if grouped_by else dataset
+
+
+def parquet_corpus(source: Any, **options: Any) -> Corpus:
+    """The corpus of Parquet files; see `Corpus.from_parquet`."""
+    data = read_documents(files_of_table(source), format="parquet", **options)
+    if data.n_skipped:
+        warn_user(f"{data.n_skipped:,} rows could not be read and are left out; the first: {data.skipped[0]}")
+    return data.corpus
 
 
 def _groups(dataset: Dataset, names: list[str]) -> dict[str, NDArray[Any]]:
@@ -192,15 +222,8 @@ def _groups(dataset: Dataset, names: list[str]) -> dict[str, NDArray[Any]]:
     return {name: ((dataset.groups or {}) | (dataset.covariates or {}))[name] for name in names}
 
 
-def _new_column(name: str, kind: str | None, label_separator: str | None) -> TopicLabelColumn | CovariateColumn:
-    if kind == TOPIC_LABELS:
-        return TopicLabelColumn(label_separator)
-    return GroupColumn() if kind == GROUP else CovariateColumn(kind, name)
-
-
 def _read_texts(
-    documents: Callable[[Request], Documents],
-    request: Request,
+    files: Files,
     options: TextOptions,
     vocabulary: NDArray[np.object_] | None,
     prepared: Preparation | None,
@@ -208,59 +231,74 @@ def _read_texts(
     counter: NgramCounter | None,
 ) -> Dataset:
     gathering: Gathering | None = None
-    before = _state(request.source)
-    answers = _answers(request)
-    ids: list[Any] = []
+    before = files.states
+    beside = Beside(files.requests[0])
     kept: list[str] = []
-    beside = {name: _new_column(name, kind, request.label_separator) for name, kind in request.covariates.items()}
-    columns = list(beside.values())
     are_lists, n_documents, n_kept = False, 0, 0
-    for text, answer, document_id, *covariates in documents(request):
+    for text, answer, document_id, *covariates in files.documents():
         if gathering is None:
             are_lists = isinstance(text, list)
-            gathering = Gathering(options, vocabulary, prepared, counter, request.memory, are_lists)
+            gathering = Gathering(options, vocabulary, prepared, counter, files.memory, are_lists)
         if isinstance(text, list) is not are_lists:
-            what = "some texts are strings, others lists of words; make them one or the other."
-            raise fault(request.name, what)
-        answers.add(answer)
-        if document_id is not None:
-            ids.append(document_id)
-            n_kept += getsizeof(document_id)
+            raise fault(files.name, str(mixed()))
+        beside.add(answer, document_id, covariates)
         if n_documents < keep_texts:
             kept.append(_as_text(text))
             n_kept += getsizeof(kept[-1])
-        n_beside = 0
-        for column, value in zip(columns, covariates, strict=True):
-            column.add(value)
-            n_beside += column.n_bytes
-        gathering.add(text, n_kept + n_beside + answers.n_bytes)
+        gathering.add(text, n_kept + beside.n_bytes)
         n_documents += 1
     if gathering is None:
-        raise _no_documents(request)
+        raise _no_documents(files.name, files.faults)
     corpus = Corpus.gathered(gathering, counter)
     if not corpus.n_words:
-        raise fault(
-            request.name, f"no word is left of {n_documents} documents: see token_pattern, stop_words and min_df."
-        )
-    found = _dataset(
-        request, corpus, answers, ids, kept,
-        partial(_texts, documents, request, before) if request.source.again else None,
-    )  # fmt: skip
-    by_kind: dict[Any, dict[str, Any]] = {TopicLabelColumn: {}, CovariateColumn: {}, GroupColumn: {}}
-    for name, column in beside.items():
-        by_kind[type(column)][name] = column.finish()
-    return replace(
-        found,
-        covariates=by_kind[CovariateColumn] or None,
-        topic_labels=next(iter(by_kind[TopicLabelColumn].values()), None),
-        groups=by_kind[GroupColumn] or None,
+        raise _no_words(files.name, n_documents)
+    return _dataset(files, corpus, beside, kept, before)
+
+
+def _read_parts(
+    files: Files, order: Order, n_jobs: int | None, engine: Any, save_to: Any, tell: Tell | None
+) -> Dataset:
+    """The same in parts: what is noted of them comes in their order."""
+    before = files.states if save_to is None else None
+    beside = Beside(files.requests[0])
+
+    def note(notes: Notes) -> None:
+        for answer, document_id, *covariates in notes.beside:
+            beside.add(answer, document_id, covariates)
+        files.faults.n_skipped += notes.n_skipped
+        files.faults.messages += notes.messages[: FEW - len(files.faults.messages)]
+
+    def check(built: Built) -> None:
+        if not built.n_documents:
+            raise _no_documents(files.name, files.faults)
+        if not len(built.vocabulary):
+            raise _no_words(files.name, built.n_documents)
+
+    parts = cut_parts(files)
+    corpus = build_corpus(parts, order, check, n_jobs=n_jobs, engine=engine, save_to=save_to, tell=tell, note=note)
+    return _dataset(files, corpus, beside, [], before)
+
+
+def _dataset(files: Files, corpus: Corpus, beside: Beside, kept: list[str], before: list[Any] | None) -> Dataset:
+    known, faults = beside.finish(), files.faults
+    return Dataset(
+        corpus,
+        known.labels,
+        known.ids,
+        faults.n_skipped,
+        faults.messages,
+        kept,
+        partial(_texts, files, before) if files.again and before is not None else None,
+        known.covariates,
+        known.topic_labels,
+        known.groups,
     )
 
 
 def _read_counts(
     chosen: Format, request: Request, options: TextOptions, vocabulary: NDArray[np.object_] | None
 ) -> Dataset:
-    answers = _answers(request, none_is_known=True)
+    answers = new_answers(request, none_is_known=True)
     if chosen.rows is not None:
         cells = CountTokens(request.memory)
         for columns, counts, answer in chosen.rows(request):
@@ -271,7 +309,7 @@ def _read_counts(
         assert chosen.tokens is not None
         tokens, n_columns = chosen.tokens(request)
     if not len(tokens.lengths):
-        raise _no_documents(request)
+        raise _no_documents(request.name, request.faults)
     names = column_names(request, beside(request))
     if names is not None:
         if n_columns > len(names) or (chosen.rows is None and n_columns < len(names)):
@@ -289,7 +327,8 @@ def _read_counts(
         raise fault(request.name, str(error)) from error
     if not corpus.n_words:
         raise fault(request.name, "no word is left: see stop_words and min_df.")
-    return _dataset(request, corpus, answers, [], [], None)
+    faults = request.faults
+    return Dataset(corpus, finished(answers, request.answer is not None), None, faults.n_skipped, faults.messages)
 
 
 def _named_stop_words(options: TextOptions) -> frozenset[str]:
@@ -300,56 +339,27 @@ def _named_stop_words(options: TextOptions) -> frozenset[str]:
     return frozenset(asked or ())
 
 
-def _dataset(
-    request: Request,
-    corpus: Corpus,
-    answers: LabelColumn | NumberColumn,
-    ids: list[Any],
-    kept: list[str],
-    reread: Callable[[], Iterator[str]] | None,
-) -> Dataset:
-    faults = request.faults
-    return Dataset(
-        corpus,
-        answers.finish() if answers.n_known or request.answer is not None else None,
-        one_kind(ids) if ids else None,
-        faults.n_skipped,
-        faults.messages,
-        kept,
-        reread,
-    )
-
-
-def _answers(request: Request, none_is_known: bool = False) -> LabelColumn | NumberColumn:
-    return NumberColumn() if request.numeric else LabelColumn(request.label_separator, none_is_known)
-
-
-def _texts(documents: Callable[[Request], Documents], request: Request, before: Any) -> Iterator[str]:
+def _texts(files: Files, before: list[Any]) -> Iterator[str]:
     """The texts once more, without those that were skipped."""
-    if _state(request.source) != before:
-        raise fault(request.name, "the file has changed since it was read; read it again.")
-    for text, *_ in documents(replace(request, faults=Faults("skip"))):
+    if files.states != before:
+        raise fault(files.name, "the file has changed since it was read; read it again.")
+    for text, *_ in files.documents(Faults("skip")):
         yield _as_text(text)
-
-
-def _state(source: Source) -> Any:
-    """Size and time of a file, by which a change shows."""
-    try:
-        stat = os.stat(source.path) if source.path is not None else None
-    except (OSError, ValueError):  # ValueError: a NUL in the name
-        return None
-    return None if stat is None else (stat.st_size, stat.st_mtime_ns)
 
 
 def _as_text(text: str | list[str]) -> str:
     return text if isinstance(text, str) else " ".join(text)
 
 
-def _no_documents(request: Request) -> FileError:
-    if request.faults.n_skipped:
-        what = f"none of {request.faults.n_skipped} documents could be read. The first: {request.faults.messages[0]}"
-        return fault(request.name, what)
-    return fault(request.name, "has no documents: it is empty.")
+def _no_documents(name: str, faults: Faults) -> FileError:
+    if faults.n_skipped:
+        what = f"none of {faults.n_skipped} documents could be read. The first: {faults.messages[0]}"
+        return fault(name, what)
+    return fault(name, "has no documents: it is empty.")
+
+
+def _no_words(name: str, n_documents: int) -> FileError:
+    return fault(name, f"no word is left of {n_documents} documents: see token_pattern, stop_words and min_df.")
 
 
 def _text_columns(text: Any) -> tuple[str, ...]:
@@ -360,6 +370,18 @@ def _text_columns(text: Any) -> tuple[str, ...]:
     if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ParameterError("text", f"must be the name of a column, or a list of different names, not {text!r}")
     return names
+
+
+def _check_parts(files: Files, counter: NgramCounter | None) -> None:
+    """Raise unless files can be read in parts."""
+    if counter is not None:
+        raise ParameterError(
+            "ngrams", "are counted in all texts together, which cannot be done in parts; leave them out"
+        )
+    if not files.texts:
+        raise FileError(f"{files.name}: has counts of words, which are not read in parts.", files.name)
+    if not files.again:
+        raise FileError(f"{files.name}: cannot be read in parts, only files can.", files.name)
 
 
 def _known_words(vocabulary: Any, max_memory: Any) -> NDArray[np.object_] | None:

@@ -51,6 +51,8 @@ class Request:
     vocabulary_file: str | os.PathLike[str] | None = None
     max_memory: int | str | None = None
     covariates: Mapping[str, str | None] = field(default_factory=dict)  # names, and what each is said to be
+    encoding: str = "utf-8"
+    row_groups: tuple[int, int] | None = None  # groups of rows of a Parquet file, from … to; None are all
 
     @property
     def name(self) -> str:

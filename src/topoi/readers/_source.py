@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import functools
 import io
 import os
 import re
@@ -16,9 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from topoi._disk import remote
 from topoi._disk.blocks import nameless_file
 from topoi._disk.compressed import LONGEST, PIECE, compression_in, decompressed
-from topoi.errors import ParameterError
+from topoi._disk.remote import Remote, is_url, locate
+from topoi.errors import FileError, MissingObjectError, ParameterError
 from topoi.readers._faults import Faults, fault
 from topoi.readers._memory import Memory
 
@@ -36,15 +39,25 @@ _MARKS = [  # UTF-32 first: its mark begins with that of UTF-16
 
 
 class Source:
-    """A place to read from: `name` for messages, `path` if it has one."""
+    """A place to read from: `name` for messages, `path` if it is on this machine, `remote` if it is in an object store.
+
+    Of a file of lines that is read in pieces, `span` are the bytes at which the lines of one begin: from … to.
+    """
 
     def __init__(self, source: Any, encoding: str = "utf-8") -> None:
+        self.given = source
         self.path: Path | None = None
+        self.remote: Remote | None = None
+        self.span: tuple[int, int] | None = None
+        self.n_known: int | None = None  # its size, if it was asked for in an object store
         self.encoding = _check_encoding(encoding)
         self.n_read = 0  # bytes of a stream, a pipe or the files of a folder
         self._stream: IO[bytes] | None = None
         if isinstance(source, str) and source == "-":
             self._stream, self.name = sys.stdin.buffer, "standard input"
+        elif is_url(source):
+            self.remote = cast(Remote, locate(source))
+            self.name = str(self.remote)
         elif isinstance(source, str | os.PathLike):
             if not os.fspath(source):  # to a Path, this is the current folder
                 raise ParameterError("source", "is an empty string; name a file or a folder")
@@ -56,11 +69,33 @@ class Source:
     @property
     def again(self) -> bool:
         """Whether it can be read a second time: a stream cannot, nor a pipe that has a path."""
-        return self.path is not None and (self.path.is_file() or self.path.is_dir())
+        return self.remote is not None or (self.path is not None and (self.path.is_file() or self.path.is_dir()))
+
+    @property
+    def file_name(self) -> str | None:
+        """The name of the file or object; a stream has none."""
+        return self.path.name if self.path is not None else None if self.remote is None else self.remote.name
+
+    @property
+    def state(self) -> Any:
+        """Size and time of a file, or what a store has like them, by which a change shows."""
+        if self.remote is not None:
+            return remote.state(self.remote)
+        try:
+            stat = os.stat(self.path) if self.path is not None else None
+        except (OSError, ValueError):  # ValueError: a NUL in the name
+            return None
+        return None if stat is None else (stat.st_size, stat.st_mtime_ns)
 
     @property
     def n_bytes(self) -> int:
         """Its size as it is stored; of what has no size, what has been read so far."""
+        if self.remote is not None and self.n_known is None:
+            self.n_known = remote.size(self.remote)
+            if self.n_known is None:
+                raise missing(self.name)
+        if self.n_known is not None:
+            return self.n_known
         try:
             if self.path is not None and self.path.is_file():
                 return self.path.stat().st_size
@@ -71,17 +106,29 @@ class Source:
     @contextlib.contextmanager
     def opened(self) -> Iterator[io.BufferedReader]:
         """Its bytes, decompressed."""
-        if self._stream is not None:
-            yield decompressed(cast(IO[bytes], _Counted(self._stream, self)), self.name)
-            return
-        with open_file(cast(Path, self.path)) as file:
+        with self.raw() as file:
             yield decompressed(cast(IO[bytes], _Counted(file, self)), self.name)
+
+    @contextlib.contextmanager
+    def raw(self) -> Iterator[Any]:
+        """Its bytes as they are stored."""
+        if self._stream is not None:
+            yield self._stream
+        elif self.remote is not None:
+            try:
+                with remote.opened(self.remote) as found:
+                    yield found
+            except MissingObjectError as error:
+                raise missing(self.name) from error
+        else:
+            with open_file(cast(Path, self.path)) as file:
+                yield file
 
     @contextlib.contextmanager
     def seekable(self, memory: Memory) -> Iterator[BinaryIO]:
         """Its bytes as a file in which one can jump: a stream, a pipe or a compressed file is first copied to disk."""
         if self.again:
-            with open_file(cast(Path, self.path)) as file:
+            with self.raw() as file:
                 if not compression_in(file.read(LONGEST)):
                     file.seek(0)
                     yield file
@@ -96,12 +143,12 @@ class Source:
     def lines(self, faults: Faults) -> Iterator[tuple[int, str]]:
         """Number, from 1, and text of every line, without its line break. A line that is no text is a fault."""
         encoding = self.encoding
-        with self.opened() as raw:
-            stream = raw
-            if not _keeps_line_breaks(encoding):
+        with contextlib.ExitStack() as opened:
+            raw = stream = opened.enter_context(self.opened() if self.span is None else self._piece(self.span))
+            if not keeps_line_breaks(encoding):
                 stream, encoding = io.BufferedReader(cast(Any, _Recoded(raw, self.name, encoding)), PIECE), "utf-8"
             for number, line in self._split(stream, faults):
-                if number == 1 and encoding == "utf-8":
+                if number == 1 and encoding == "utf-8" and not (self.span and self.span[0]):
                     line = without_mark(line, self.name)
                 try:
                     text = line.decode(encoding)
@@ -113,7 +160,27 @@ class Source:
                     continue
                 yield number, text
 
-    def _split(self, stream: io.BufferedReader, faults: Faults) -> Iterator[tuple[int, bytes]]:
+    @contextlib.contextmanager
+    def _piece(self, span: tuple[int, int]) -> Iterator[Any]:
+        """The lines that begin at these bytes, of a file that is not compressed."""
+        first, end = span
+        with self.raw() as file:
+            if first:
+                file.seek(first - 1)  # a line begins at `first` if a line break is before it
+                while (rest := file.readline(PIECE)) and not rest.endswith(b"\n"):
+                    pass
+            yield _Lines(file, end)
+
+    @functools.cached_property
+    def lines_before(self) -> int:
+        """How many lines are before the piece; only a fault asks."""
+        left, found, last = 0 if self.span is None else self.span[0], 0, b"\n"
+        with self.raw() as file:
+            while left and (data := file.read(min(PIECE, left))):
+                found, left, last = found + data.count(b"\n"), left - len(data), data[-1:]
+        return found + (last != b"\n")
+
+    def _split(self, stream: Any, faults: Faults) -> Iterator[tuple[int, bytes]]:
         number = 0
         while line := stream.readline(MAX_DOCUMENT):
             number += 1
@@ -128,7 +195,7 @@ class Source:
                         break
                 else:
                     what = f"the line has no end in {MAX_SKIPPED >> 20} MiB; this is not a file of lines."
-                    raise fault(self.name, what, line=number)
+                    raise fault(self.name, what, line=number + self.lines_before)
 
     def whole(self) -> str:
         """All of it as one text."""
@@ -189,12 +256,17 @@ def without_mark(data: bytes, name: str) -> bytes:
     return data.removeprefix(codecs.BOM_UTF8)
 
 
+def missing(name: str) -> FileError:
+    """The error of a file that is not there."""
+    return fault(name, "there is no such file; check the path.")
+
+
 def open_file(path: Path) -> BinaryIO:
     """A file to read, or a FileError."""
     try:
         return path.open("rb")
     except FileNotFoundError as error:
-        raise fault(str(path), "there is no such file; check the path.") from error
+        raise missing(str(path)) from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         what = "is a folder, not a file" if path.is_dir() else f"cannot be opened: {error}"
         raise fault(str(path), f"{what}.") from error
@@ -223,11 +295,27 @@ def _check_encoding(encoding: Any) -> str:
     return "utf-8" if codec.name == "utf-8-sig" else codec.name
 
 
-def _keeps_line_breaks(encoding: str) -> bool:
+def keeps_line_breaks(encoding: str) -> bool:
+    """Whether a line break is the byte 10."""
     try:
         return "\n".encode(encoding) == b"\n"
     except UnicodeError:
         return False
+
+
+class _Lines:
+    """The lines of a file that begin before some byte."""
+
+    def __init__(self, file: Any, end: int) -> None:
+        self._file, self._end = file, end
+        self._inside = False  # a line, of which more is to be read
+
+    def readline(self, size: int) -> bytes:
+        if not self._inside and self._file.tell() >= self._end:
+            return b""
+        line: bytes = self._file.readline(size)
+        self._inside = bool(line) and not line.endswith(b"\n")
+        return line
 
 
 class _Counted:

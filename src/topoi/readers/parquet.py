@@ -33,10 +33,11 @@ def documents(request: Request) -> Documents:
         _check_types(request, columns, schema, pyarrow)
         named = (*columns.texts, columns.answer, columns.id, *columns.covariates)
         asked = list(dict.fromkeys(name for name in named if name is not None))
-        n_rows, lists = _plan(request, table.metadata, file, asked)
+        groups = range(table.metadata.num_row_groups) if request.row_groups is None else range(*request.row_groups)
+        n_rows, lists = _plan(request, table.metadata, file, asked, groups)
         if lists:
             table = _opened(request, pyarrow, file, read_dictionary=lists)
-        for row, values in _rows(request, table, asked, n_rows):
+        for row, values in _rows(request, table, asked, n_rows, groups):
             texts = [values[name] for name in columns.texts]
             if any(isinstance(text, list) and None in text for text in texts) or texts == [None]:
                 what = f"{listed(columns.texts)} is null, or a word in it is."
@@ -55,6 +56,15 @@ def documents(request: Request) -> Documents:
                 request.faults.document(request.name, problem, row=row)
                 continue
             yield joined(texts), answer, document_id, *covariates
+
+
+def group_sizes(request: Request) -> list[int]:
+    """The bytes of each group of rows, as the file is stored."""
+    pyarrow = import_pyarrow(request.name)
+    with request.source.seekable(request.memory) as file:
+        metadata = _opened(request, pyarrow, file).metadata
+        groups = map(metadata.row_group, range(metadata.num_row_groups))
+        return [sum(group.column(i).total_compressed_size for i in range(group.num_columns)) for group in groups]
 
 
 def import_pyarrow(name: str) -> Any:
@@ -77,12 +87,12 @@ def _opened(request: Request, pyarrow: Any, file: BinaryIO, **options: Any) -> A
     return table
 
 
-def _plan(request: Request, metadata: Any, file: BinaryIO, asked: list[str]) -> tuple[int, list[str]]:
+def _plan(request: Request, metadata: Any, file: BinaryIO, asked: list[str], groups: range) -> tuple[int, list[str]]:
     """Rows of a batch, and the columns of lists of strings, from what all pages declare; raise if it is too much."""
     largest, lists = 1, []
     paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
     wanted = [i for i, path in enumerate(paths) if any(f"{path}.".startswith(f"{name}.") for name in asked)]
-    for group in range(metadata.num_row_groups):
+    for group in groups:
         for i in wanted:
             column, kind = metadata.row_group(group).column(i), metadata.schema.column(i)
             nested = kind.max_repetition_level > 0
@@ -106,10 +116,12 @@ def _plan(request: Request, metadata: Any, file: BinaryIO, asked: list[str]) -> 
     return max(1, min(BATCH, BATCH_BYTES // largest)), sorted(set(lists))
 
 
-def _rows(request: Request, table: Any, asked: list[str], n_rows: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Number, from 1, and values of every row."""
-    row = 0
-    batches = table.iter_batches(n_rows, columns=asked)
+def _rows(
+    request: Request, table: Any, asked: list[str], n_rows: int, groups: range
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number in the file, from 1, and values of every row of some groups."""
+    row = sum(table.metadata.row_group(group).num_rows for group in range(groups.start))
+    batches = table.iter_batches(n_rows, row_groups=list(groups), columns=asked)
     while True:
         try:
             batch = next(batches)

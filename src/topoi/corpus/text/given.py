@@ -52,12 +52,17 @@ def checked_texts(texts: Iterable[Any]) -> list[str]:
         else:
             advice = " Decode it first: text.decode('utf-8')." if isinstance(text, bytes) else ""
             raise CorpusError(f"text {row} is {text!r:.60}, a {type(text).__name__}; texts must be str.{advice}", row)
+    warn_missing(n_missing, len(out))
+    return out
+
+
+def warn_missing(n_missing: int, n_texts: int) -> None:
+    """Say how many texts are missing, if any are."""
     if n_missing:
         what = "1 text is missing (None or NaN); it is" if n_missing == 1 else (
-            f"{n_missing} of {len(out)} texts are missing (None or NaN); they are"
+            f"{n_missing} of {n_texts} texts are missing (None or NaN); they are"
         )  # fmt: skip
         warn_user(f"{what} taken as empty {'document' if n_missing == 1 else 'documents'}.")
-    return out
 
 
 def is_missing(value: Any) -> bool:

@@ -34,7 +34,6 @@ from topoi.corpus.text.tokens import UNKNOWN, Memory, NoLimit, TextTokens, Token
 from topoi.errors import CorpusError, ParameterError, WorkersError
 
 CHUNK = 2**22  # tokens that are kept together: a worker holds no more of a part, however large that is
-NAMED = 5  # faults that are told
 
 #: Says how far it is: what is done, how many parts of how many.
 Tell = Callable[[str, int, int], None]
@@ -50,6 +49,7 @@ class Notes:
     n_missing: int = 0  # texts
 
 
+TakeNotes = Callable[[Notes], None]
 #: Reads a part, and notes what there is to note; gives texts.
 Reader = Callable[[Any, Notes], Iterator[Text]]
 
@@ -62,7 +62,7 @@ class Order:
     options: TextOptions
     vocabulary: Vocabulary | None = None
     known: Preparation | None = None
-    memory: Memory = field(default_factory=NoLimit)
+    memory: Callable[[Any], Memory] | None = None  # that may be used for a part
     keep: Keep | None = None
     decided: Decided | None = None
 
@@ -109,7 +109,6 @@ class Built:
     n_documents: int
     n_tokens: int
     n_dropped: int
-    notes: list[Notes]
     pieces: Callable[[], Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]]
 
 
@@ -160,7 +159,7 @@ def count(part: Any, order: Order) -> tuple[Counted, Numbered]:
     for text in order.read(part, notes):
         if cutting is None or tokens is None:
             listed = isinstance(text, list)
-            cutting, tokens = _begin(order, listed)
+            cutting, tokens = _begin(order, part, listed)
         if isinstance(text, list) is not listed:
             raise mixed()
         document = cutting.cut(text)
@@ -169,7 +168,7 @@ def count(part: Any, order: Order) -> tuple[Counted, Numbered]:
         if len(tokens.tokens.words) >= CHUNK or len(tokens.tokens.lengths) >= CHUNK:
             numbered.add(tokens)
     if cutting is None or tokens is None:
-        cutting, tokens = _begin(order, False)
+        cutting, tokens = _begin(order, part, False)
     numbered.add(tokens)
     words = tokens.words
     told = Counted(
@@ -192,11 +191,12 @@ def mixed() -> CorpusError:
     return CorpusError("some texts are strings, others lists of words; make them one or the other.")
 
 
-def _begin(order: Order, listed: bool) -> tuple[Cutting, TextTokens]:
+def _begin(order: Order, part: Any, listed: bool) -> tuple[Cutting, TextTokens]:
+    memory = NoLimit() if order.memory is None else order.memory(part)
     cutting = Cutting(order.options, order.vocabulary, order.known, listed)
     stop_words = StopWords(order.options, cutting, order.vocabulary is not None, order.decided)
     asked = stop_words if stop_words.needed else None
-    return cutting, TextTokens(cutting.letters, asked, order.vocabulary, order.memory)
+    return cutting, TextTokens(cutting.letters, asked, order.vocabulary, memory)
 
 
 class _Chunks:
@@ -275,7 +275,6 @@ class _Merged:
         self.hashes: list[NDArray[np.int64]] = []
         self.cleaned: Counter[str] = Counter()
         self.n_stop_words = self.n_dropped = self.n_encoded = 0
-        self.notes: list[Notes] = []
         self.listed: bool | None = None
 
     def add(self, told: Counted) -> None:
@@ -302,11 +301,12 @@ class _Merged:
         self.n_stop_words += told.n_stop_words
         self.n_dropped += told.n_dropped
         self.n_encoded += told.n_encoded
-        self.notes.append(told.notes)
 
 
-def build(parts: Sequence[Any], order: Order, workers: Workers, tell: Tell | None = None) -> Built:
-    """The corpus of all parts."""
+def build(
+    parts: Sequence[Any], order: Order, workers: Workers, tell: Tell | None = None, note: TakeNotes | None = None
+) -> Built:
+    """The corpus of all parts; `note` gets what is noted of each, in their order."""
     _check(order)
     say = tell or (lambda what, done, of: None)
     order = replace(order, keep=workers.keep)
@@ -316,6 +316,8 @@ def build(parts: Sequence[Any], order: Order, workers: Workers, tell: Tell | Non
     say("counting words", 0, len(parts))
     for told, numbered in workers.begin(count, parts, order):
         merged.add(told)
+        if note is not None:
+            note(told.notes)
         kept.append(numbered)
         say("counting words", len(kept), len(parts))
     cutting = Cutting(order.options, order.vocabulary, order.known, bool(merged.listed))
@@ -349,7 +351,7 @@ def build(parts: Sequence[Any], order: Order, workers: Workers, tell: Tell | Non
                 yield words, lengths
             say("encoding documents", done + 1, len(parts))
 
-    return Built(vocabulary, made, len(hashes), n_tokens, merged.n_dropped, merged.notes, pieces)
+    return Built(vocabulary, made, len(hashes), n_tokens, merged.n_dropped, pieces)
 
 
 def _check(order: Order) -> None:
