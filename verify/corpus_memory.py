@@ -4,7 +4,7 @@
 
 Texts are random words of a Zipf vocabulary in files of Parquet. Each size is built in a process of its own, whose peak
 (with that of its own processes) is printed, less that of a process that builds a corpus of one document. In parts the
-growth should be the bytes of documents and hashes, 16 each, not the 4 bytes of each token; in one go it is both.
+growth should be that of documents, some 50 bytes each, not the 4 bytes of each token; in one go it is both.
 Fails if parts take more than half of what the tokens of the largest size take.
 """
 

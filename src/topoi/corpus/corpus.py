@@ -265,7 +265,7 @@ class Corpus:
         n_jobs, engine, save_to, progress
             Processes or a Dask `Client` that read parts at the same time, the folder or URL at which to save the
             corpus, and who is told how far it is: as for `read_documents`. The corpus has the same bytes. With any of
-            the first three its tokens are on the disk, and memory holds the vocabulary and 16 bytes a document.
+            the first three its tokens are on the disk, and memory holds the vocabulary and some 50 bytes a document.
         on_error
             "raise", or "skip" documents that cannot be read; a warning counts them.
         options

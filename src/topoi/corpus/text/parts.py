@@ -6,8 +6,8 @@
     (count again   in how many documents each stem is, if words are stemmed: forms are known only now)
     encode         each part: what was kept, in the numbers of the vocabulary
 
-Texts are read once, but for the first. Of what grows with the corpus the process that merges has 16 bytes a document
-and the words; tokens are where they were counted.
+Texts are read once, but for the first. Of what grows with the corpus the process that merges has the words, and some
+50 bytes a document; tokens are where they were counted.
 """
 
 from __future__ import annotations
