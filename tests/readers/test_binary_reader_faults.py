@@ -187,7 +187,7 @@ def test_options(options):
         read(b"one two", **({"format": "txt"} | options))
 
 
-@pytest.mark.parametrize("source", [io.StringIO("text"), 3, None, ["a"]])
+@pytest.mark.parametrize("source", [io.StringIO("text"), 3, None, [3]])
 def test_sources(source):
     with pytest.raises(ParameterError, match="source"):
         read_documents(source, format="txt")
