@@ -43,7 +43,7 @@ def in_parts(folder, texts, n, n_jobs=1, engine=None, **options):
     order = Order(read, TextOptions(**options))
     if like is not None:
         order = Order(read, like.preparation.options, like.vocabulary, like.preparation)
-    corpus, _ = build_corpus(cut(texts, n), order, lambda built: None, n_jobs=n_jobs, engine=engine, save_to=folder)
+    corpus = build_corpus(cut(texts, n), order, lambda built: None, n_jobs=n_jobs, engine=engine, save_to=folder)
     return files(folder), corpus
 
 
@@ -137,9 +137,7 @@ def test_words_of_a_corpus(n, texts, tmp_path):
 def test_lists_of_words(texts, tmp_path):
     lists = [text.split() for text in texts]
     expected = Corpus.from_tokens(lists)
-    corpus = build_corpus(cut(lists, 3), Order(read, TextOptions(min_df=1, max_df=1.0)), lambda built: None, n_jobs=1)[
-        0
-    ]
+    corpus = build_corpus(cut(lists, 3), Order(read, TextOptions(min_df=1, max_df=1.0)), lambda built: None, n_jobs=1)
     assert corpus.vocabulary.tolist() == expected.vocabulary.tolist()
     assert np.array_equal(corpus.words, expected.words)
     assert np.array_equal(corpus.doc_ptr, expected.doc_ptr)
@@ -151,16 +149,18 @@ def test_lists_of_words(texts, tmp_path):
 @pytest.mark.parametrize("given", [[], [[]], [["", ""]], [[], ["", "..."], []]])
 def test_no_words(given, tmp_path):
     for options in (TextOptions(), TextOptions(stem=True)):
-        corpus, built = build_corpus(given, Order(read, options), lambda built: None)
+        seen = []
+        corpus = build_corpus(given, Order(read, options), seen.append)
         assert (corpus.n_words, corpus.n_tokens, corpus.n_documents) == (0, 0, sum(map(len, given)))
-        assert built.n_tokens == 0
+        assert [built.n_tokens for built in seen] == [0]
 
 
 def test_a_temporary_corpus_goes_with_its_owner(texts):
-    corpus, built = build_corpus(cut(texts, 2), Order(read, TextOptions()), lambda built: None)
+    notes = []
+    corpus = build_corpus(cut(texts, 2), Order(read, TextOptions()), lambda built: None, note=notes.append)
     folder = corpus.folder
     assert sorted(path.name for path in folder.parent.iterdir()) == ["corpus"]  # nothing else is left
-    assert [notes.beside for notes in built.notes] == [[len(part)] for part in cut(texts, 2)]
+    assert [noted.beside for noted in notes] == [[len(part)] for part in cut(texts, 2)]
     del corpus
     assert not folder.parent.exists()
 
