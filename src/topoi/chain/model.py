@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from topoi._disk import store
-from topoi._disk.mapped import limits
+from topoi._disk.mapped import give_back, limits
 from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, instance_of, list_of, mapping_of, optional
 from topoi._disk.store import Classes, ModelError, Stored, StoredMembers, known
 from topoi._machine.arrays import Floats, Ints, PerWord
@@ -193,6 +193,7 @@ class TopicModel:
         for part in self._parts(len(words)):
             rows[part] = self.counts[words[part]].toarray()
             rows[part] /= dtype(self.n_samples)
+            give_back(self.counts.data, self.counts.indices)
         return rows
 
     def word_probabilities(self, words: Ints, dtype: type[np.floating[Any]] = np.float64) -> Floats:
