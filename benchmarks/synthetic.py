@@ -30,15 +30,13 @@ def generate(folder: Path, n_documents: int, n_words: int, n_topics: int, seed: 
     words = np.lib.format.open_memmap(folder / "words.npy", "w+", np.int32, (int(doc_ptr[-1]),))
     for first in range(0, n_documents, CHUNK):
         last = min(first + CHUNK, n_documents)
-        words[doc_ptr[first] : doc_ptr[last]] = _documents(rng, topics, lengths[first:last])
+        words[doc_ptr[first] : doc_ptr[last]] = _documents(rng, topics, n_words, lengths[first:last])
     words.flush()
     about = {"version": 1, "n_words": n_words, "has_vocabulary": False}
     (folder / "corpus.json").write_text(json.dumps(about))  # the last file: without it the corpus is not complete
 
 
-def _topics(
-    rng: np.random.Generator, n_words: int, n_topics: int
-) -> list[tuple[NDArray[np.int32], NDArray[np.float64]]]:
+def _topics(rng: np.random.Generator, n_words: int, n_topics: int) -> list[Topic]:
     """The words of each topic, and the share of it that each and those before it have."""
     zipf, found = 1.0 / (np.arange(n_words) + 10.0), []
     for _ in range(n_topics):
@@ -48,16 +46,18 @@ def _topics(
     return found
 
 
-def _documents(rng: np.random.Generator, topics: list[Topic], lengths: NDArray[np.int64]) -> NDArray[np.int32]:
+def _documents(
+    rng: np.random.Generator, topics: list[Topic], n_words: int, lengths: NDArray[np.int64]
+) -> NDArray[np.int32]:
     """The words of documents of these lengths, sorted in each."""
     n_of = 1 + rng.poisson(TOPICS_OF_A_DOCUMENT - 1, len(lengths))
     chosen = rng.integers(len(topics), size=(len(lengths), n_of.max()))
     document = np.repeat(np.arange(len(lengths)), lengths)
     z = chosen[document, (rng.random(len(document)) * n_of[document]).astype(np.int64)]
-    w = np.empty(len(z), np.int32)
-    order = np.argsort(z, kind="stable")
+    w = np.empty(len(z), np.int64)
+    order = np.argsort(z.astype(np.int16 if len(topics) < 2**15 else np.int64), kind="stable")  # short ones are quick
     edges = np.searchsorted(z[order], np.arange(len(topics) + 1))
     for k, (words, below) in enumerate(topics):
         here = order[edges[k] : edges[k + 1]]
         w[here] = words[np.searchsorted(below, rng.random(len(here)))]
-    return w[np.lexsort((w, document))]
+    return (np.sort(document * n_words + w) % n_words).astype(np.int32)
