@@ -201,5 +201,6 @@ def test_the_folder_of_a_model_says_which_file_is_meant(tmp_path):
     LDA(2, n_sweeps=5, random_state=0).fit([[1, 2], [2, 1]]).save(tmp_path / "estimator.topoi")
     with pytest.raises(ModelError, match=r"it is not a file, but a folder; a model is in it: .*estimator\.topoi$"):
         topoi.load(tmp_path)
+    (tmp_path / "empty").mkdir()
     with pytest.raises(ModelError, match=r"it is not a file$"):
-        topoi.load(tmp_path.parent)
+        topoi.load(tmp_path / "empty")
