@@ -259,7 +259,8 @@ class Corpus:
         Parameters
         ----------
         source
-            The files. Those of a folder are all below it whose names end in .parquet, in the order of their names.
+            The files. Those of a folder are all below it whose names end in .parquet, in the order of their names, but
+            what has a name with an underscore or a dot first: that is not of the table.
         text
             The column of the texts, or several, which are joined; by default `text`, or the only one.
         n_jobs, engine, save_to, progress
