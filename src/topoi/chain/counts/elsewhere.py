@@ -18,7 +18,7 @@ from topoi.chain.state import State
 STEP = 2.0**-20
 
 
-def whole_logs(p: NDArray[np.float64]) -> NDArray[np.int64]:
+def whole_logs(p: Floats) -> NDArray[np.int64]:
     """Logarithms in whole steps: np.log differs in its last bit with AVX-512, but what is a tie stays one like this."""
     return np.rint(np.log(p) / STEP).astype(np.int64)
 
