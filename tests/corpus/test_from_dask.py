@@ -115,6 +115,11 @@ def test_what_cannot_be_read(texts):
         Corpus.from_dask(frame, "c")
     with pytest.raises(CorpusError, match="every document is empty"):
         Corpus.from_dask(bag.from_sequence(["", "7"]))
+    named = bag.from_sequence([{"body": text} for text in texts[:5]])
+    with pytest.raises(CorpusError, match=r"a dict; texts must be str. Name the key that has them, as text='body'."):
+        Corpus.from_dask(named)
+    with pytest.raises(CorpusError, match="no document of 5 has a text under the name 'boby'; check it"):
+        Corpus.from_dask(named, "boby")
     with pytest.raises(ParameterError, match="ngrams: are counted in all texts"):
         Corpus.from_dask(bag.from_sequence(texts), ngrams=1)
     with pytest.raises(TypeError, match="mindf"):
