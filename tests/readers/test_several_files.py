@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from topoi import Corpus
+from topoi.corpus.text import tokens
 from topoi.datasets import python_docs
 from topoi.errors import FileError, MissingObjectError, ParameterError
 from topoi.readers import _parts, read_documents
@@ -265,6 +266,22 @@ def test_what_is_not_read_in_parts(tmp_path, texts):
     with open(tmp_path / "files" / "posts-0.csv", "rb") as stream, pytest.raises(FileError, match="only files can"):
         read_documents(stream, format="csv", n_jobs=2)
     assert read_documents(pattern, text="body", ngrams=1, phrases=True).corpus.ngrams is not None
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_a_long_id_that_comes_often(in_parts, tmp_path, monkeypatch):
+    """A small file has it once, but every document has a copy; memory is asked for before all of them are there."""
+    monkeypatch.setattr(tokens, "LONG", 10**5)
+    pq.write_table(pa.table({"text": ["cats and dogs"] * 200, "id": ["x" * 10_000] * 200}), tmp_path / "few.parquet")
+    assert (tmp_path / "few.parquet").stat().st_size < 5000
+    options = {"id": "id", "min_df": 1, "max_df": 1.0}
+    if in_parts:
+        monkeypatch.setattr("topoi.readers._read.resolve_n_jobs", lambda n_jobs: 2)  # but this process does it
+    with pytest.raises(
+        FileError, match="Ids, labels and columns of its documents are kept.*raise the limit: max_memory"
+    ):
+        read_documents(tmp_path / "few.parquet", max_memory="1MB", **options)
+    assert len(read_documents(tmp_path / "few.parquet", max_memory="4MB", **options).ids) == 200
 
 
 def test_a_file_that_has_changed(texts, tmp_path):
