@@ -277,9 +277,7 @@ def test_a_long_id_that_comes_often(in_parts, tmp_path, monkeypatch):
     options = {"id": "id", "min_df": 1, "max_df": 1.0}
     if in_parts:
         monkeypatch.setattr("topoi.readers._read.resolve_n_jobs", lambda n_jobs: 2)  # but this process does it
-    with pytest.raises(
-        FileError, match="Ids, labels and columns of its documents are kept.*raise the limit: max_memory"
-    ):
+    with pytest.raises(FileError, match="Ids, labels and columns of its documents are kept"):
         read_documents(tmp_path / "few.parquet", max_memory="1MB", **options)
     assert len(read_documents(tmp_path / "few.parquet", max_memory="4MB", **options).ids) == 200
 
