@@ -21,6 +21,7 @@ from topoi.chain.diagnostics import (
     completion,
     completion_perplexity,
     log_joint,
+    logs_above,
     rhat_ess,
     unigram_completion,
 )
@@ -308,3 +309,10 @@ def test_compiled_and_interpreted_are_the_same(capsys):
     ).stdout
     assert interpreted == capsys.readouterr().out
     assert interpreted
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the compiler's library and Python's may be two there")
+def test_logarithms_are_those_of_the_library():
+    """Not those of NumPy, which have another last bit with AVX-512: the joint stops fits with `tol`."""
+    times = np.arange(20_000, 0, -1)
+    assert logs_above(times, 0.01).tolist() == [t * math.log(n + 0.01) for n, t in enumerate(times.tolist())]

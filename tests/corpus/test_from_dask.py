@@ -115,6 +115,11 @@ def test_what_cannot_be_read(texts):
         Corpus.from_dask(frame, "c")
     with pytest.raises(CorpusError, match="every document is empty"):
         Corpus.from_dask(bag.from_sequence(["", "7"]))
+    named = bag.from_sequence([{"body": text} for text in texts[:5]])
+    with pytest.raises(CorpusError, match=r"a dict; texts must be str. Name the key that has them, as text='body'."):
+        Corpus.from_dask(named)
+    with pytest.raises(CorpusError, match="no document of 5 has a text under the name 'boby'; check it"):
+        Corpus.from_dask(named, "boby")
     with pytest.raises(ParameterError, match="ngrams: are counted in all texts"):
         Corpus.from_dask(bag.from_sequence(texts), ngrams=1)
     with pytest.raises(TypeError, match="mindf"):
@@ -131,7 +136,13 @@ def test_parquet(texts, expected, tmp_path):
     pq.write_table(table(texts[:150]), folder / "part-0.parquet")
     pq.write_table(table(texts[150:]), folder / "year=2025" / "part-0.parquet")
     (folder / "_SUCCESS").touch()
-    ways = [folder, f"{folder}/**/*.parquet", [folder / "part-0.parquet", folder / "year=2025" / "part-0.parquet"]]
+    (folder / "_temporary" / "0").mkdir(parents=True)  # of a job of Spark that was killed
+    pq.write_table(table(texts[:10]), folder / "_temporary" / "0" / "part-0.parquet")
+    ways = [
+        folder,
+        [f"{folder}/*.parquet", f"{folder}/y*/*.parquet"],
+        [folder / "part-0.parquet", folder / "year=2025" / "part-0.parquet"],
+    ]
     for i, way in enumerate(ways):
         Corpus.from_parquet(way, "body").save(tmp_path / f"{i}")
         Corpus.from_parquet(way, text="body", n_jobs=2, save_to=tmp_path / f"{i} parts")
@@ -142,10 +153,11 @@ def test_parquet(texts, expected, tmp_path):
 def test_parquet_at_a_url(texts, expected, tmp_path, store):
     import fsspec
 
-    for name, some in {"a/part-0.parquet": texts[:90], "b/part-1.parquet": texts[90:]}.items():
+    parts = {"a/part-0.parquet": texts[:90], "b/part-1.parquet": texts[90:], "_delta_log/1.checkpoint.parquet": ["log"]}
+    for name, some in parts.items():
         with fsspec.open(f"{store}/posts/{name}", "wb") as file:
             pq.write_table(table(some), file)
-    for source in (f"{store}/posts", f"{store}/posts/", f"{store}/posts/*/*.parquet"):
+    for source in (f"{store}/posts", f"{store}/posts/", f"{store}/posts/*/part*.parquet"):
         Corpus.from_parquet(source, "body", save_to=tmp_path / "corpus")
         assert files(tmp_path / "corpus") == expected
     one = Corpus.from_parquet(f"{store}/posts/b/part-1.parquet", "body")

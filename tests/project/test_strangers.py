@@ -17,7 +17,7 @@ from topoi._disk import store, strict_json
 from topoi._disk.folders import CHECKPOINT_NAMES, clear
 from topoi._disk.store import ModelError
 from topoi.chain.checkpoint import CLASSES, Checkpoints
-from topoi.corpus.corpus import MAX_VOCABULARY
+from topoi.corpus.on_disk import MAX_VOCABULARY
 from topoi.errors import CorpusError, TopoiError
 
 X = np.eye(4, dtype=int) + 1

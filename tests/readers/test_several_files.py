@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import http.server
 import json
 import os
+import threading
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from topoi import Corpus
+from topoi.corpus.text import tokens
 from topoi.datasets import python_docs
 from topoi.errors import FileError, MissingObjectError, ParameterError
 from topoi.readers import _parts, read_documents
@@ -265,6 +268,20 @@ def test_what_is_not_read_in_parts(tmp_path, texts):
     assert read_documents(pattern, text="body", ngrams=1, phrases=True).corpus.ngrams is not None
 
 
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_a_long_id_that_comes_often(in_parts, tmp_path, monkeypatch):
+    """A small file has it once, but every document has a copy; memory is asked for before all of them are there."""
+    monkeypatch.setattr(tokens, "LONG", 10**5)
+    pq.write_table(pa.table({"text": ["cats and dogs"] * 200, "id": ["x" * 10_000] * 200}), tmp_path / "few.parquet")
+    assert (tmp_path / "few.parquet").stat().st_size < 5000
+    options = {"id": "id", "min_df": 1, "max_df": 1.0}
+    if in_parts:
+        monkeypatch.setattr("topoi.readers._read.resolve_n_jobs", lambda n_jobs: 2)  # but this process does it
+    with pytest.raises(FileError, match="Ids, labels and columns of its documents are kept"):
+        read_documents(tmp_path / "few.parquet", max_memory="1MB", **options)
+    assert len(read_documents(tmp_path / "few.parquet", max_memory="4MB", **options).ids) == 200
+
+
 def test_a_file_that_has_changed(texts, tmp_path):
     pattern = write(tmp_path / "files", texts, "csv", 3)
     data = read_documents(pattern, text="body", n_jobs=2)
@@ -295,6 +312,38 @@ def test_urls(name, texts, tmp_path, store, small_parts):
     one = read_documents(f"{store}/posts/posts-1.{name}", **options_of(name), min_df=1, max_df=1.0)
     assert len(one) == 80
     assert one.texts([3])[0].split() == texts[83].split()
+
+
+def test_an_object_with_a_star_in_its_name(memory):
+    import fsspec
+
+    for name in ("a.txt", "b[1].txt", "*.txt"):
+        fsspec.filesystem("memory").pipe(f"{memory}/{name}", f"cats and dogs\nin {name}".encode())
+    for name in ("b[1].txt", "*.txt"):
+        found = read_documents(f"{memory}/{name}", min_df=1, max_df=1.0)
+        assert found.texts([0, 1]) == ["cats and dogs", f"in {name}"]
+
+
+def test_files_of_a_web_server(texts, tmp_path):
+    pytest.importorskip("aiohttp")
+    expected = in_one_go(texts, tmp_path / "one", "csv")
+    write(tmp_path / "files", texts, "csv", 3)
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *given):
+            super().__init__(*given, directory=tmp_path / "files")
+
+        def log_message(self, *told):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            data = read_documents(f"http://127.0.0.1:{server.server_port}/posts-*.csv", text="body")
+        finally:
+            server.shutdown()
+    data.corpus.save(tmp_path / "several")
+    assert files(tmp_path / "several") == expected
 
 
 def test_processes_and_s3(texts, tmp_path, s3, small_parts):

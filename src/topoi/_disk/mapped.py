@@ -11,7 +11,7 @@ import json
 import mmap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +42,10 @@ def map_tensors(path: Path) -> dict[str, NDArray[Any]]:
 
 def is_mapped(array: NDArray[Any]) -> bool:
     """Whether the numbers of an array lie in a file, and cannot change."""
-    return not array.flags.writeable and _mapping(array) is not None
+    return (mapping := mapping_of(array)) is not None and memoryview(mapping).readonly
 
 
-def _mapping(array: NDArray[Any]) -> mmap.mmap | None:
+def mapping_of(array: NDArray[Any]) -> mmap.mmap | None:
     """The mapping in which an array lies, if it does."""
     base: Any = array
     while base is not None and not isinstance(base, mmap.mmap):
@@ -54,11 +54,14 @@ def _mapping(array: NDArray[Any]) -> mmap.mmap | None:
 
 
 def give_back(*arrays: NDArray[Any]) -> None:
-    """Give the system the memory of what was read of mapped arrays; it is read again when it is asked for again."""
+    """Give the system the memory of what was read of mapped arrays; it is read again when it is asked for again.
+
+    Only of a mapping that nobody can write to: what somebody has written to his own copy of a mapped file would be
+    lost, also where he looks at it by an array that he has made read-only.
+    """
     for array in arrays:
-        # What somebody has written to his own copy of a mapped file would be lost.
-        if not array.flags.writeable and (mapping := _mapping(array)) is not None and hasattr(mmap, "MADV_DONTNEED"):
-            mapping.madvise(mmap.MADV_DONTNEED)
+        if is_mapped(array) and hasattr(mmap, "MADV_DONTNEED"):
+            cast(mmap.mmap, mapping_of(array)).madvise(mmap.MADV_DONTNEED)
 
 
 def pieces(array: NDArray[Any]) -> Iterator[NDArray[Any]]:

@@ -140,6 +140,10 @@ def size(remote: Remote) -> int | None:
     """How many bytes an object has; None if there is none."""
     with contextlib.suppress(MissingObjectError), _store(remote) as (store, path):
         found = store.info(path)
+        if found["type"] == "file" and found["size"] is None:
+            raise StorageError(
+                f"{remote}: whoever sends it does not say how long it is; download it, and give its path"
+            )
         return int(found["size"]) if found["type"] == "file" else None
     return None
 
@@ -163,13 +167,15 @@ def remove(folder: Remote, names: Iterable[str]) -> None:
                 store.rm(paths[first : first + 1000])
 
 
-def matching(pattern: Remote) -> dict[Remote, int]:
-    """The objects whose names a pattern with stars finds, in the order of their names, and how many bytes they have."""
+def matching(pattern: Remote) -> dict[Remote, int | None]:
+    """The objects whose names a pattern with stars finds, in the order of their names, and their bytes, if it tells."""
     protocol = pattern.url.partition("://")[0]
     with contextlib.suppress(MissingObjectError), _store(pattern) as (store, path):
         found = store.glob(path, detail=True)
-        sizes = {name: int(info["size"]) for name, info in found.items() if info["type"] == "file"}
-        return {Remote(f"{protocol}://{name.lstrip('/')}"): sizes[name] for name in sorted(sizes)}
+        sizes = {name: info["size"] for name, info in found.items() if info["type"] == "file"}
+        # The names of a web server are whole URLs.
+        urls = {name: name if is_url(name) else f"{protocol}://{name.lstrip('/')}" for name in sorted(sizes)}
+        return {Remote(url): None if sizes[name] is None else int(sizes[name]) for name, url in urls.items()}
     return {}
 
 

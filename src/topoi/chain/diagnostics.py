@@ -84,6 +84,15 @@ def topic_logs(state: State, pool: Pool) -> list[float]:
     return pool.map(work, range(len(ptr) - 1))
 
 
+@kernel
+def logs_above(times: Ints, beta: float) -> Floats:
+    """Equivalent to ``times * np.log(np.arange(len(times)) + beta)``, but np.log has another last bit with AVX-512."""
+    logs = np.empty(times.shape[0])
+    for n in range(times.shape[0]):
+        logs[n] = times[n] * math.log(n + beta)
+    return logs
+
+
 def join_logs(state: State, parts: list[float], spectrum: Spectrum, n_k: NDArray[np.int64]) -> float:
     """The log joint from `topic_logs`, and from the histogram of n_wk and n_k, both with pseudo-counts.
 
@@ -99,7 +108,7 @@ def join_logs(state: State, parts: list[float], spectrum: Spectrum, n_k: NDArray
         if counts is not None:
             size = counts.data.astype(np.int64)
             times[: size.max(initial=0)] -= above(Spectrum(np.zeros_like(size), size, np.ones_like(size)))
-        logs = times * np.log(np.arange(len(times)) + state.beta)
+        logs = logs_above(times, float(state.beta))
     else:
         logs = _logs_of_kinds(spectrum, beta_of_kinds(np.asarray(state.beta), kinds))
         if counts is not None:

@@ -31,7 +31,7 @@ from scipy import sparse
 from scipy.special import gammaln
 
 from topoi._machine.arrays import PerWord
-from topoi.chain.counts.elsewhere import ANY, NOTHING, STEP, WordRows, word_rows
+from topoi.chain.counts.elsewhere import ANY, NOTHING, STEP, WordRows, whole_logs, word_rows
 from topoi.chain.counts.spectra import Spectrum
 from topoi.chain.factors.base import beta_of, probabilities
 from topoi.chain.model import join_columns
@@ -136,8 +136,7 @@ def give_up(
         there = probabilities(
             counts[words][:, open_].toarray().astype(np.float64), beta_of(of.beta, words), of.inverse[open_]
         )
-        logs = np.rint(np.log(there) / STEP).astype(np.int64)  # ties stay ties on every processor
-        number[k] = number[open_[np.argmax(columns.data[part].astype(np.int64) @ logs)]]
+        number[k] = number[open_[np.argmax(columns.data[part].astype(np.int64) @ whole_logs(there))]]
     return number
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi.chain.counts.elsewhere import whole_logs
 from topoi.chain.model import TopicModel
 from topoi.chain.priors import Priors
 
@@ -32,5 +33,6 @@ def find_places(
     for k in np.flatnonzero(~stays):
         part = slice(counts.indptr[k], counts.indptr[k + 1])
         words, times = counts.indices[part], counts.data[part]
-        number[k] = np.argmax(times @ np.log(model.word_probabilities(words)[:, kept])) if len(words) else 0
+        logs = whole_logs(model.word_probabilities(words)[:, kept])
+        number[k] = np.argmax(times.astype(np.int64) @ logs) if len(words) else 0
     return kept, number

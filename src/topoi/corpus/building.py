@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from topoi._disk.folders import make_new, remove_tree, remove_with, replacing, temporary_folder
+from topoi._disk.mapped import mapping_of
 from topoi._disk.published import PublishedError, check_publishable, publish
 from topoi._disk.remote import Remote, locate
 from topoi._machine.workers import open_workers
@@ -44,11 +45,20 @@ def build_corpus(
         remove_tree(scratch)
         if save_to is None:
             corpus = Corpus.load(new)
-            remove_with(corpus, new.parent)
+            remove_with_tokens(corpus, new.parent)
     if save_to is not None:
         corpus = Corpus.load(save_to)
     corpus.n_dropped = built.n_dropped
     return corpus
+
+
+def remove_with_tokens(corpus: Corpus, folder: Path) -> None:
+    """Remove a temporary folder when nobody can look any more at the tokens of the corpus that is in it.
+
+    Corpora that are made of it (`with_about`) have the same tokens and the same folder, and may be there for longer.
+    And Windows removes no file that is mapped: the corpus goes before its mapping does.
+    """
+    remove_with(mapping_of(corpus.words), folder)
 
 
 @contextmanager

@@ -11,26 +11,16 @@ type of array.
 from __future__ import annotations
 
 import functools
-import mmap
-import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from topoi._disk import strict_json
-from topoi._disk.blocks import new_file
-from topoi._disk.folders import remove_tree, replacing, temporary_folder
-from topoi._disk.published import PublishedError, publish, published
-from topoi._disk.remote import Remote, locate
-from topoi._disk.store import PARTS as CSR_PARTS
-from topoi._disk.store import csr_of
 from topoi._machine.arrays import Ints
 from topoi.corpus.checks import (
     CHUNK,
@@ -42,8 +32,8 @@ from topoi.corpus.checks import (
     read_vocabulary,
     running_total,
 )
-from topoi.corpus.files import FILES, FORMAT_VERSION, check_replaceable, write_beside
 from topoi.corpus.ngrams import NgramCounter, Ngrams, check_counts, known_by, new_counter
+from topoi.corpus.on_disk import OnDisk
 from topoi.corpus.text.given import checked_texts
 from topoi.corpus.text.preparation import Preparation, TextOptions, prepared_by
 from topoi.corpus.text.vectorizer import check_vectorizer, cutter, vectorize
@@ -55,24 +45,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=np.generic)
 
-MAX_UNUSED = 2**24  # words that are hashed leave many numbers unused
-MAX_VOCABULARY = 2**32  # bytes of its file
 WORD_COST = 16  # what a word costs beside its tokens, in tokens, when the vocabulary is cut into blocks
 
 
-class _Mapped(NamedTuple):
-    """A file that is mapped: reading it beyond its end is an error, but looking there at the memory is SIGBUS."""
-
-    memory: mmap.mmap
-    offset: int  # of the first item
-    found: os.stat_result  # which file it was
-
-    def is_cut(self) -> bool:
-        """Whether the file has become shorter than what is mapped."""
-        return self.memory.size() < len(self.memory)
-
-
-class Corpus:
+class Corpus(OnDisk):
     """Documents as bags of words over a vocabulary of `n_words` words; see the module for the layout.
 
     Made with `from_counts`, `from_tokens`, `from_texts` or `load`. `n_dropped` says how many tokens
@@ -83,12 +59,9 @@ class Corpus:
     left out of them; None if the corpus is not made from texts.
     """
 
-    folder: Path | None = None
-    origin: Remote | None = None
     about: Mapping[str, sparse.csr_array] = MappingProxyType({})
     ngrams: Ngrams | None = None
     preparation: Preparation | None = None
-    _mapped: _Mapped | None = None  # the file that `words` is mapped from
     # Random streams go by the numbers of documents and blocks. In a part of a corpus (on a cluster) they are counted
     # from here on, so that the part has the draws that it has in the whole.
     first_document = 0
@@ -259,7 +232,8 @@ class Corpus:
         Parameters
         ----------
         source
-            The files. Those of a folder are all below it whose names end in .parquet, in the order of their names.
+            The files. Those of a folder are all below it whose names end in .parquet, in the order of their names, but
+            what has a name with an underscore or a dot first: that is not of the table.
         text
             The column of the texts, or several, which are joined; by default `text`, or the only one.
         n_jobs, engine, save_to, progress
@@ -340,86 +314,6 @@ class Corpus:
             counter.add(cut(text))
         return corpus.with_ngrams(*counter.finish(corpus.vocabulary))
 
-    @classmethod
-    def load(cls, folder: str | os.PathLike[str], mmap: bool = True, max_unused: int = MAX_UNUSED) -> Corpus:
-        """The corpus saved in `folder`; with `mmap`, its tokens stay on disk and are read when needed.
-
-        The folder may be a URL, as "s3://bucket/corpus": it is then copied to a cache on this machine, unless it is
-        there, and its files are compared with the checksums that were saved.
-
-        A folder from a stranger can claim any number of words, for which a fit would need memory. More than
-        `max_unused` words without a name and without a token are refused.
-        """
-        place = locate(folder)
-        if isinstance(place, Path):
-            return cls._load(place, str(place), mmap, max_unused)
-        try:
-            copy, origin = published(place, "corpus", FILES)
-        except PublishedError as error:
-            raise CorpusError(str(error)) from error
-        corpus = cls._load(copy, str(place), mmap, max_unused)
-        corpus.origin = origin
-        return corpus
-
-    @classmethod
-    def _load(cls, folder: Path, called: str, mmap: bool, max_unused: int) -> Corpus:
-        """The corpus in a folder, which is called so in errors."""
-        try:
-            header = strict_json.read(folder / "corpus.json")
-            version, n_words = header["version"], operator.index(header["n_words"])
-            if version != FORMAT_VERSION:
-                raise CorpusError(f"its format is version {version!r}; this topoi reads version {FORMAT_VERSION}.")
-            found = (folder / "words.npy").stat()
-            words = _read_array(folder / "words.npy", mmap)
-            doc_ptr = _read_array(folder / "doc_ptr.npy", False)
-            vocabulary = None
-            if not header["has_vocabulary"] and n_words > max_unused + len(words):
-                raise CorpusError(
-                    f"it claims {n_words} words, but holds {len(words)} tokens. If that is right: max_unused={n_words}."
-                )
-            if header["has_vocabulary"]:
-                vocabulary = strict_json.read(folder / "vocabulary.json", MAX_VOCABULARY)
-            corpus = cls(words, doc_ptr, n_words, vocabulary)
-            if header.get("preparation") is not None:
-                corpus.preparation = Preparation.from_json(header["preparation"])
-            if header.get("ngrams") is not None:
-                corpus = corpus.with_ngrams(*_read_ngrams(folder, header["ngrams"], corpus.n_documents))
-        except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
-            raise CorpusError(f"{called} is not a saved corpus, or is damaged: {error}") from error
-        corpus.folder = Path(os.path.realpath(folder))
-        corpus._mapped = _mapping(words, found)
-        return corpus
-
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the corpus to `folder`, all of it or nothing; a corpus saved there before is replaced.
-
-        The folder may be a URL, as "s3://bucket/corpus": see docs/howto/object_storage.md.
-        """
-        place = locate(folder)
-        if isinstance(place, Remote):
-            self._publish(place)
-            return
-        folder = Path(os.path.realpath(place))
-        check_replaceable(folder)
-        with replacing(folder) as new:
-            self._write(new)
-
-    def _publish(self, place: Remote) -> None:
-        new = temporary_folder("topoi-corpus-")
-        try:
-            self._write(new)
-            publish(new, place, "corpus")
-        except PublishedError as error:
-            raise CorpusError(str(error)) from error
-        finally:
-            remove_tree(new)
-
-    def _write(self, folder: Path) -> None:
-        with new_file(folder / "words.npy") as file:
-            np.save(file, self.words, allow_pickle=False)
-        counts = None if self.ngrams is None else self.about["ngrams"]
-        write_beside(folder, self.doc_ptr, self.n_words, self.vocabulary, self.preparation, self.ngrams, counts)
-
     def take(self, rows: Any) -> Corpus:
         """The documents `rows` (index array, slice or boolean mask), in that order; same vocabulary."""
         if not isinstance(rows, slice):
@@ -493,16 +387,6 @@ class Corpus:
         """Number of tokens of all documents."""
         return len(self.words)
 
-    def check_file(self) -> None:
-        """Raise if tokens that are mapped are not there any more: looking beyond the end of a file ends the process."""
-        if self._mapped is not None and self._mapped.is_cut():
-            raise self._cut_short()
-
-    def _cut_short(self) -> CorpusError:
-        return CorpusError(
-            f"{self.folder}: words.npy has been cut short since the corpus was loaded; save the corpus anew."
-        )
-
     @property
     def in_memory(self) -> Corpus:
         """The same documents with their tokens in memory, for all that looks at them: a file may be cut meanwhile."""
@@ -513,23 +397,6 @@ class Corpus:
         words = self._read_words(0, self.n_tokens)
         same = Corpus(words, self.doc_ptr, self.n_words, self.vocabulary, self.n_dropped)
         return self._same_about(same, self.about)
-
-    def _read_words(self, start: int, stop: int) -> Words:
-        """A copy of some tokens, or an error if their file does not have them any more."""
-        self.check_file()
-        if self._mapped is None or self.folder is None:
-            return np.array(self.words[start:stop])
-        try:
-            with (self.folder / "words.npy").open("rb") as file:
-                if os.path.samestat(os.fstat(file.fileno()), self._mapped.found):
-                    file.seek(self._mapped.offset + start * self.words.itemsize)
-                    words = np.fromfile(file, self.words.dtype, stop - start)
-                    if len(words) < stop - start:
-                        raise self._cut_short()
-                    return words
-        except OSError:  # it has gone
-            pass
-        return np.array(self.words[start:stop])  # the file has no name any more by which it could be cut
 
     @functools.cached_property
     def doc_lengths(self) -> npt.NDArray[np.int64]:
@@ -616,31 +483,3 @@ def _frozen(values: npt.NDArray[T]) -> npt.NDArray[T]:
     view = np.ascontiguousarray(values).view()
     view.flags.writeable = False
     return view
-
-
-def _read_array(path: Path, mmap: bool) -> Any:
-    if path.exists() and not path.is_file():  # a pipe would be waited for
-        raise CorpusError(f"{path.name} is not a file.")
-    try:
-        values = np.load(path, mmap_mode="r", allow_pickle=False)  # a false length in the header asks for no memory
-    except FileNotFoundError:
-        raise
-    except Exception as error:  # what stands in the header makes NumPy raise errors of many kinds, as of the tokenizer
-        raise CorpusError(f"{path.name} is not an array: {error}") from error
-    if not isinstance(values, np.ndarray):
-        raise CorpusError(f"{path.name} is not a single array.")
-    return values if mmap else np.array(values)
-
-
-def _read_ngrams(folder: Path, largest: Any, n_documents: int) -> tuple[Ngrams, sparse.csr_array]:
-    """N-grams and their counts, which may be a stranger's; whoever takes them checks the rest."""
-    ngrams = Ngrams(read_vocabulary(strict_json.read(folder / "ngrams.json", MAX_VOCABULARY)), largest)
-    data, indices, indptr = (_read_array(folder / f"ngrams_{name}.npy", False) for name in CSR_PARTS)
-    return ngrams, csr_of((n_documents, len(ngrams)), data, indices, indptr)
-
-
-def _mapping(values: Any, found: os.stat_result) -> _Mapped | None:
-    """The file that an array is mapped from, if it is."""
-    if isinstance(values, np.memmap) and isinstance(values.base, mmap.mmap):
-        return _Mapped(values.base, values.offset, found)
-    return None

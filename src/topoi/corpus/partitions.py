@@ -68,6 +68,8 @@ class PartitionReader:
             else:
                 kind = type(value).__name__
                 what = f"text {row} of partition {number} is {value!r:.60}, a {kind}; texts must be str."
+                if isinstance(value, dict) and value:
+                    what += f" Name the key that has them, as text={next(iter(value))!r:.60}."
                 raise CorpusError(what, row)
 
     def _values(self, values: Any) -> Iterable[Any]:
@@ -107,6 +109,9 @@ def read_partitions(
     def check(built: Built) -> None:
         if not built.n_documents and not allow_empty:
             raise CorpusError("there are no documents: no partition has a text.")
+        if built.n_documents and n_missing == built.n_documents and not allow_empty:
+            name = "" if text is None else f" under the name {text!r}; check it"
+            raise CorpusError(f"no document of {n_missing} has a text{name}.")
         if not built.n_tokens and not allow_empty:
             raise CorpusError(
                 f"every document is empty: no word is left of {built.n_documents}. See stop_words, min_df, max_df and "

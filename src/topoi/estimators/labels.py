@@ -182,5 +182,7 @@ def balance(targets: NDArray[Any], positive_weight: float | None) -> NDArray[np.
     check_strength("positive_weight", positive_weight or 0.0)
     n_positive, n_negative = (targets > 0).sum(0), (targets < 0).sum(0)
     rarity = np.maximum(n_negative, 1) / np.maximum(n_positive, 1)
-    of_label = np.maximum(rarity, 1.0) ** BALANCE if positive_weight is None else np.full(len(rarity), positive_weight)
-    return of_label.astype(np.float32)
+    if positive_weight is not None:
+        return np.full(len(rarity), positive_weight, np.float32)
+    # Not the power of an array, whose last bit depends on the processor.
+    return np.array([one**BALANCE for one in np.maximum(rarity, 1.0).tolist()], np.float32)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from sys import getsizeof
 from typing import Any, NamedTuple
 
 from topoi._disk.compressed import LONGEST, compression_in
@@ -119,9 +120,15 @@ class FileReader:
             for text, *others in kind.documents(request):
                 if self.beside:
                     notes.beside.append(others)
+                    notes.n_bytes += sum(map(_n_bytes, others))
                 yield text
             notes.n_skipped += faults.n_skipped
             notes.messages += faults.messages[: FEW - len(notes.messages)]
+
+
+def _n_bytes(value: Any) -> int:
+    """The memory of a value, or of a list of them: that of each of its own, as they go from process to process."""
+    return getsizeof(value) + (sum(map(getsizeof, value)) if isinstance(value, list) else 0)
 
 
 class _PieceFaults(Faults):

@@ -265,6 +265,7 @@ def _read_parts(
     def note(notes: Notes) -> None:
         for answer, document_id, *covariates in notes.beside:
             beside.add(answer, document_id, covariates)
+        files.memory.ask(beside.n_bytes, "Ids, labels and columns of its documents are kept")
         files.faults.n_skipped += notes.n_skipped
         files.faults.messages += notes.messages[: FEW - len(files.faults.messages)]
 

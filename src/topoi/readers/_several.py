@@ -5,9 +5,10 @@ from __future__ import annotations
 import glob
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from topoi._disk.remote import Remote, is_url, locate, matching
+from topoi._disk.remote import Remote, is_url, locate, matching, size
 from topoi.errors import FileError, ParameterError
 from topoi.readers._faults import Faults, fault
 from topoi.readers._formats import Format, check_columns, choose_format
@@ -30,6 +31,8 @@ def found_sources(source: Any) -> list[Found]:
 
     Files that a pattern finds are in the order of their names. What is there is no pattern, whatever its name.
     """
+    if isinstance(source, Found):
+        return [source]
     if isinstance(source, list | tuple):
         if not source:
             raise ParameterError("source", "is an empty list; name at least one file")
@@ -37,7 +40,10 @@ def found_sources(source: Any) -> list[Found]:
     if not is_pattern(source):
         return [Found(source)]
     if is_url(source):
-        found = [Found(remote.url, n_bytes) for remote, n_bytes in matching(_located(source)).items()]
+        place = _located(source)
+        if (n_bytes := size(place)) is not None:
+            return [Found(source, n_bytes)]
+        found = [Found(remote.url, n_bytes) for remote, n_bytes in matching(place).items()]
     else:
         names = sorted(glob.glob(os.fspath(source), recursive=True))
         found = [Found(path) for path in names if os.path.isfile(path)]
@@ -47,6 +53,8 @@ def found_sources(source: Any) -> list[Found]:
 
 
 def _path(source: Any) -> Any:
+    if isinstance(source, Found):
+        return source
     if source == "-" or not isinstance(source, str | os.PathLike):
         raise ParameterError("source", f"is a list with {source!r}; a list names files")
     return source
@@ -68,15 +76,33 @@ def is_pattern(source: Any) -> bool:
 
 
 def files_of_table(source: Any) -> Any:
-    """The Parquet files in a folder, where a folder is named; else what is named."""
+    """The Parquet files in a folder, where a folder is named; else what is named.
+
+    Names that begin with an underscore or a dot, of files or folders, are no rows of the table: Spark leaves files of
+    jobs that were killed in `_temporary`, and Delta has its log in `_delta_log`. Whoever else reads tables skips them.
+    """
     if isinstance(source, list | tuple) or is_pattern(source) or not isinstance(source, str | os.PathLike):
         return source
     if is_url(source):
-        name = str(source).rstrip("/")
-        return source if name.lower().endswith((".parquet", ".pq")) and not str(source).endswith("/") else (
-            f"{name}/{FOUND_BY_NAME}"
-        )  # fmt: skip
-    return os.path.join(glob.escape(os.fspath(source)), FOUND_BY_NAME) if os.path.isdir(source) else source
+        top = str(source).rstrip("/")
+        if top.lower().endswith((".parquet", ".pq")) and not str(source).endswith("/"):
+            return source
+        pattern, n_above = f"{top}/{FOUND_BY_NAME}", len(top.split("/"))
+    elif os.path.isdir(source):
+        top = os.fspath(source)
+        pattern, n_above = os.path.join(glob.escape(top), FOUND_BY_NAME), len(Path(top).parts)
+    else:
+        return source
+    found = [one for one in found_sources(pattern) if not _is_hidden(one.source, n_above)]
+    if not found:
+        raise fault(str(source), "no file has a name like this; check the folder.")
+    return found
+
+
+def _is_hidden(name: str, n_above: int) -> bool:
+    """Whether a file, or a folder below the first `n_above` in its path, has a name with an underscore or dot first."""
+    parts = name.split("/") if is_url(name) else Path(name).parts
+    return any(part.startswith(("_", ".")) for part in parts[n_above:])
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,11 @@ from topoi.chain.state import State
 STEP = 2.0**-20
 
 
+def whole_logs(p: Floats) -> NDArray[np.int64]:
+    """Logarithms in whole steps: np.log differs in its last bit with AVX-512, but what is a tie stays one like this."""
+    return np.rint(np.log(p) / STEP).astype(np.int64)
+
+
 class WordRows(NamedTuple):
     """Word–topic counts as sparse rows, β, and 1/(n_k + Vβ)."""
 

@@ -44,6 +44,7 @@ class Notes:
     """What whoever reads a part notes beside the words: of each document, and of those that could not be read."""
 
     beside: list[Any] = field(default_factory=list)
+    n_bytes: int = 0  # of these
     n_skipped: int = 0
     messages: list[str] = field(default_factory=list)
     n_missing: int = 0  # texts
@@ -164,6 +165,7 @@ def count(part: Any, order: Order) -> tuple[Counted, Numbered]:
             raise mixed()
         document = cutting.cut(text)
         hashes.append(hash_of(document))
+        tokens.n_kept = notes.n_bytes
         tokens.add(cutting.as_known(document), n_characters(text))
         if len(tokens.tokens.words) >= CHUNK or len(tokens.tokens.lengths) >= CHUNK:
             numbered.add(tokens)

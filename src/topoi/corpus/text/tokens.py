@@ -165,6 +165,7 @@ class TextTokens:
     ) -> None:
         self.tokens = Tokens(memory)
         self.n_kept = 0  # bytes of what the reader keeps beside the words: ids, labels, texts
+        self._n_asked = 0  # of these, for how many memory was asked
         self.n_dropped = self.n_stop_words = 0  # tokens that a vocabulary lacks, and that are stop words
         self.pairs: Pairs = []  # words that are one phrase, if these are looked for
         self.held: list[str] = []  # stop words that are not stemmed: see `topoi.corpus.text.stems`
@@ -196,6 +197,9 @@ class TextTokens:
 
     def add(self, document: list[str], n_characters: int) -> None:
         """Append a document that was a text of so many characters."""
+        if self.n_kept - self._n_asked > LONG:  # not only when a piece is done: its documents may have long ids
+            self._n_asked = self.n_kept
+            self.tokens.memory.ask(self.n_kept, "Ids, labels and columns of its documents are kept")
         self._n_characters += n_characters
         self._numbers.extend(self._look_up(document))
         self._ends.append(len(self._numbers))

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from topoi._disk.anywhere import as_text, check_no_links
-from topoi._disk.folders import remove_with, temporary_folder
+from topoi._disk.folders import temporary_folder
 from topoi._disk.remote import Location, Remote
 from topoi.corpus import Corpus
+from topoi.corpus.building import remove_with_tokens
 from topoi.errors import CorpusError, MissingObjectError
 
 
@@ -45,7 +46,7 @@ class Saved:
         copy = copy.with_about(**corpus.about)  # which is not among the files of a corpus
         if self.folder is None:
             assert isinstance(place, Path)
-            remove_with(copy, place)
+            remove_with_tokens(copy, place)
         return copy
 
 
