@@ -165,7 +165,7 @@ function topicCard(k, facts, bench, place) {
   const largest = topics[order[0]].share || 1;
   const name = nameOf(k);
   const hidden = isHidden(k);
-  const words = relevantWords(k, 0.6, CARD_WORDS);
+  const words = tellingWords(k, CARD_WORDS);
   const most = Math.max(...words.map((entry) => entry.here), 1e-9);
   const title = el("button", { type: "button", class: "card-title", "data-act": "choose", title: `Choose topic ${k}`,
     onclick: () => choose(k) }, el("span", { class: "dot" }), el("span", { class: "number" }, String(k)),
