@@ -184,10 +184,11 @@ def write_report(results: Results, arguments: argparse.Namespace) -> None:
     for name in (name for name in RECIPES if results.rounds(name, N_TOPICS)):
         rounds = results.rounds(name, N_TOPICS)
         row = [f"{name}: {SAID[name]}"]
-        worth = {order: [coherence(entry["topics"][order]) for entry in rounds] for order in ORDERS}
+        measured = [order for order in ORDERS if all(order in entry["topics"] for entry in rounds)]
+        worth = {order: [coherence(entry["topics"][order]) for entry in rounds] for order in measured}
         for order, which in COLUMNS:
-            values = [found[which] for found in worth[order or _shown(name)]]
-            row.append(f"{np.mean(values):.3f} ({min(values):.3f}–{max(values):.3f})")
+            values = [found[which] for found in worth.get(order or _shown(name), ())]
+            row.append(f"{np.mean(values):.3f} ({min(values):.3f}–{max(values):.3f})" if values else "not run")
         rows.append([*row, str(len(rounds))])
         lines = "\n".join(" ".join(topic) for topic in rounds[0]["topics"][_shown(name)])
         listed.append(f"### {name}\n\n```\n{lines}\n```")
@@ -202,7 +203,7 @@ def write_report(results: Results, arguments: argparse.Namespace) -> None:
         "encoded files. By posts as they are NPMI rates headers highly, as they always come together.",
         "Words as shown: topoi shows the telling words of a topic (`top_words`), gensim and scikit-learn's example the "
         "most probable ones. The other columns have the same topics of each package, with their words in either order; "
-        "for the telling ones those of gensim and scikit-learn were put in order by the same formula.",
+        "for the telling ones those of the other packages were put in order by the same formula.",
         "Mean NPMI over the topics and over the seeds 0, 1, …, with the least and the largest. Below are the topics of "
         "seed 0, in the order in which each package numbers them.",
         "gensim: no lemmas, which need data of another package; `filter_extremes(no_below=20, no_above=0.5)`, "

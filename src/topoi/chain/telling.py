@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from topoi._machine.arrays import PerWord
-from topoi.chain.counts.by_rows import row_blocks, top_words
+from topoi.chain.counts.by_rows import log_sums, top_counts
 from topoi.errors import ParameterError
 
 POOL = 20
@@ -41,35 +41,19 @@ def telling_words(
 
     `counts` (V, K) are summed over `n_samples`; φ is (counts / n_samples + β) · scale.
     """
-    tops = top_words(counts, max(n, POOL))
-    if counts.shape[1] < 2:  # there is no other topic
-        return [columns[:n] for columns in tops]
-    beta_w = np.broadcast_to(np.asarray(beta, np.float64), counts.shape[:1])
-    used = np.unique([w for columns in tops for w in columns[:POOL]]).astype(np.int64)
-    rows, b = _rows(counts, used).astype(np.float64), beta_w[used]
-    rows.data = np.log1p(rows.data / n_samples / np.repeat(b, np.diff(rows.indptr)))  # log φ − log β − log scale
-    mean = np.asarray(rows.sum(1), np.float64) / counts.shape[1]
-    log_scale, own = np.log(scale), rows.tocsc()
+    tops = top_counts(counts, max(n, POOL))
+    n_topics = counts.shape[1]
+    if n_topics < 2:  # there is no other topic
+        return [words[:n].tolist() for words, _ in tops]
+    offset = np.broadcast_to(np.asarray(beta, np.float64) * n_samples, counts.shape[:1])  # β of the sums of counts
+    mean = log_sums(counts, offset) / n_topics  # of log φ − log β − log scale
+    log_scale = np.log(scale)
     out: list[list[int]] = []
-    for k, columns in enumerate(tops):
-        pool = np.array(columns[:POOL], np.int64)
-        if len(pool) == 0:
-            out.append([])
-            continue
-        part = slice(own.indptr[k], own.indptr[k + 1])
-        at = np.searchsorted(used, pool)
-        above = own.data[part][np.searchsorted(own.indices[part], at)]  # a word of the pool has a count
-        phi = np.exp(above) * b[at] * scale[k]
-        score = phi * (above - mean[at] + log_scale[k] - log_scale.mean())
+    for k, (words, times) in enumerate(tops):
+        pool, rest = words[:POOL], words[POOL:]
+        above = np.log1p(times[:POOL] / offset[pool])
+        phi = (times[:POOL] + offset[pool]) / n_samples * scale[k]
+        score = phi * (above - mean[pool] + log_scale[k] - log_scale.mean())
         best = pool[np.argsort(-score, kind="stable")]
-        out.append([*best.tolist(), *columns[POOL:]][:n])
+        out.append([*best.tolist(), *rest.tolist()][:n])
     return out
-
-
-def _rows(counts: sparse.csr_array, words: NDArray[np.int64]) -> sparse.csr_array:
-    """The rows of some words; of counts in a file they are read block by block."""
-    parts = []
-    for first, block in row_blocks(counts):
-        here = words[(words >= first) & (words < first + block.shape[0])] - first
-        parts.append(block[here])
-    return sparse.csr_array(sparse.vstack(parts, format="csr"))
