@@ -101,7 +101,7 @@ def one_fit(row: str, n_topics: int, seed: int, quick: bool) -> dict[str, Any]:
         found = of_numbers(data, predicted, model.predict_interval(data.X_test, LEVEL))
     else:
         found = of_labels(data, predicted, model.predict_proba(data.X_test), model.classes_)
-    found["npmi"] = float(mean_coherence(npmi(top_columns(model), data.X)))
+    found["npmi"] = float(mean_coherence(npmi(top_columns(model, order="probability"), data.X)))
     return told(found, task, training.seconds, testing.seconds)
 
 

@@ -9,6 +9,9 @@ tutorial "LDA Model" (but for the lemmas, which need data of another package), a
 topic by the posts of the test part, as they are and without what is not their authors' ("cleaned"). Of the former note
 that headers always come together, which NPMI takes for a good topic. It is computed when the page is written, from the
 topics in the file of results.
+
+The words of a topic are those that each package shows: the most probable ones, or topoi's telling ones. So that topics
+can be told from the order of their words, both orders are measured for all three.
 """
 
 from __future__ import annotations
@@ -18,24 +21,29 @@ import json
 import lzma
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks import report
 from benchmarks.harness import Results, measure, options, versions
 from topoi import LDA, Corpus
+from topoi.chain.telling import POOL
 from topoi.corpus.text.clean import Cleaner
 from topoi.evaluate import npmi
 
 NAME = "raw_text"
 N_TOPICS, N_WORDS = 20, 10
+COLUMNS = (("", "as they are"), ("", "cleaned"), ("probability", "cleaned"), ("telling", "cleaned"))  # "": as shown
 OTHER = " "  # stands for the words of a post that no topic has
+ORDERS = ("probability", "telling")
 Topics = list[list[str]]
+Found = tuple[NDArray[np.float64], Sequence[str]]  # φ (K, V), and the words
 
 
 @cache
@@ -45,12 +53,26 @@ def posts(part: str) -> list[str]:
         return [json.loads(line)["text"] for line in file]
 
 
-def by_topoi(texts: list[str], seed: int) -> Topics:
+def in_order(found: Found, order: str) -> Topics:
+    """The words of each topic: the most probable ones, or of these the telling ones first, as topoi has them."""
+    phi, words = found
+    log_phi = np.log(phi)
+    telling = phi * (log_phi - log_phi.mean(0))
+    topics = []
+    for k, own in enumerate(np.argsort(-phi, axis=1, kind="stable")[:, :POOL]):
+        chosen = own if order == "probability" else own[np.argsort(-telling[k, own], kind="stable")]
+        topics.append([str(words[w]) for w in chosen[:N_WORDS]])
+    return topics
+
+
+def by_topoi(texts: list[str], seed: int) -> Found:
     model = LDA(N_TOPICS, random_state=seed).fit(texts)
-    return model.top_words(N_WORDS)
+    found = model.components_, model.vocabulary_
+    assert in_order(found, "telling") == model.top_words(N_WORDS)
+    return found
 
 
-def by_scikit_learn(texts: list[str], seed: int) -> Topics:
+def by_scikit_learn(texts: list[str], seed: int) -> Found:
     from sklearn.decomposition import LatentDirichletAllocation
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -59,11 +81,10 @@ def by_scikit_learn(texts: list[str], seed: int) -> Topics:
     model = LatentDirichletAllocation(
         n_components=N_TOPICS, max_iter=5, learning_method="online", learning_offset=50.0, random_state=seed
     ).fit(X)
-    words = vectorizer.get_feature_names_out()
-    return [words[np.argsort(-row)[:N_WORDS]].tolist() for row in model.components_]
+    return model.components_ / model.components_.sum(1, keepdims=True), vectorizer.get_feature_names_out()
 
 
-def by_gensim(texts: list[str], seed: int) -> Topics:
+def by_gensim(texts: list[str], seed: int) -> Found:
     """The tutorial: words of letters, digits and underscores but no numbers, and pairs of words beside them."""
     from gensim.models import Phrases
 
@@ -75,14 +96,14 @@ def by_gensim(texts: list[str], seed: int) -> Topics:
     return _gensim_topics(documents, seed)
 
 
-def by_simple_preprocess(texts: list[str], seed: int) -> Topics:
+def by_simple_preprocess(texts: list[str], seed: int) -> Found:
     """Words as `simple_preprocess` cuts them; the rest as in the tutorial."""
     from gensim.utils import simple_preprocess
 
     return _gensim_topics([simple_preprocess(text) for text in texts], seed)
 
 
-def _gensim_topics(documents: list[list[str]], seed: int) -> Topics:
+def _gensim_topics(documents: list[list[str]], seed: int) -> Found:
     from gensim.corpora import Dictionary
     from gensim.models import LdaModel
 
@@ -93,10 +114,10 @@ def _gensim_topics(documents: list[list[str]], seed: int) -> Topics:
         bags, N_TOPICS, dictionary, chunksize=2000, passes=20, iterations=400, alpha="auto", eta="auto",
         eval_every=None, random_state=seed,
     )  # fmt: skip
-    return [[word for word, _ in model.show_topic(k, N_WORDS)] for k in range(N_TOPICS)]
+    return model.get_topics().astype(np.float64), [dictionary[w] for w in range(len(dictionary))]
 
 
-RECIPES: dict[str, Callable[[list[str], int], Topics]] = {
+RECIPES: dict[str, Callable[[list[str], int], Found]] = {
     "topoi": by_topoi,
     "scikit-learn": by_scikit_learn,
     "gensim": by_gensim,
@@ -138,9 +159,15 @@ def coherence(topics: Topics) -> dict[str, float]:
 
 
 def one(name: str, seed: int) -> dict[str, Any]:
-    """The topics of one seed."""
-    topics = RECIPES[name](posts("train"), seed)
-    return {"topics": topics, "said": " ".join(topics[0]), "versions": versions()}
+    """The topics of one seed, in both orders of their words."""
+    found = RECIPES[name](posts("train"), seed)
+    topics = {order: in_order(found, order) for order in ORDERS}
+    return {"topics": topics, "said": " ".join(topics[_shown(name)][0]), "versions": versions()}
+
+
+def _shown(name: str) -> str:
+    """The order in which a package shows words."""
+    return "telling" if name == "topoi" else "probability"
 
 
 def main() -> None:
@@ -157,21 +184,28 @@ def write_report(results: Results, arguments: argparse.Namespace) -> None:
     for name in (name for name in RECIPES if results.rounds(name, N_TOPICS)):
         rounds = results.rounds(name, N_TOPICS)
         row = [f"{name}: {SAID[name]}"]
-        worth = [coherence(entry["topics"]) for entry in rounds]
-        for which in references():
-            values = [found[which] for found in worth]
-            row.append(f"{np.mean(values):.3f} ({min(values):.3f}–{max(values):.3f})")
+        measured = [order for order in ORDERS if all(order in entry["topics"] for entry in rounds)]
+        worth = {order: [coherence(entry["topics"][order]) for entry in rounds] for order in measured}
+        for order, which in COLUMNS:
+            values = [found[which] for found in worth.get(order or _shown(name), ())]
+            row.append(f"{np.mean(values):.3f} ({min(values):.3f}–{max(values):.3f})" if values else "not run")
         rows.append([*row, str(len(rounds))])
-        lines = "\n".join(" ".join(topic) for topic in rounds[0]["topics"])
+        lines = "\n".join(" ".join(topic) for topic in rounds[0]["topics"][_shown(name)])
         listed.append(f"### {name}\n\n```\n{lines}\n```")
-    header = ["", "mean NPMI by posts as they are", "by posts cleaned", "seeds"]
+    header = [
+        "", "words as shown, by posts as they are", "words as shown, by posts cleaned",
+        "most probable words, by posts cleaned", "telling words, by posts cleaned", "seeds",
+    ]  # fmt: skip
     facts = [
         f"20 Newsgroups, raw: {len(posts('train')):,} posts to learn from, {N_TOPICS} topics; NPMI of the "
         f"{N_WORDS} first words of each topic by documents of the {len(posts('test')):,} posts of the test part. "
         "Cleaned are posts without what their authors did not write: headers, quoted lines, signatures, addresses, "
         "encoded files. By posts as they are NPMI rates headers highly, as they always come together.",
-        "Mean over the seeds 0, 1, …, with the least and the largest. Below are the topics of seed 0, in the order "
-        "in which each package numbers them.",
+        "Words as shown: topoi shows the telling words of a topic (`top_words`), gensim and scikit-learn's example the "
+        "most probable ones. The other columns have the same topics of each package, with their words in either order; "
+        "for the telling ones those of the other packages were put in order by the same formula.",
+        "Mean NPMI over the topics and over the seeds 0, 1, …, with the least and the largest. Below are the topics of "
+        "seed 0, in the order in which each package numbers them.",
         "gensim: no lemmas, which need data of another package; `filter_extremes(no_below=20, no_above=0.5)`, "
         "20 passes, 400 iterations, α and η learned. Its tutorial removes no stop words.",
     ]

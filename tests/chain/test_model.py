@@ -105,7 +105,7 @@ def test_topic_word(model):
 def test_top_words(model):
     dense = model.counts.toarray()
     for n in (0, 1, 5, 30, 100):
-        tops = model.top_words(n)
+        tops = model.top_words(n, "probability")
         for k, words in enumerate(tops):
             order = np.argsort(-dense[:, k], kind="stable")  # most probable first, of equals the first column
             expected = [WORDS[w] for w in order if dense[w, k] > 0]

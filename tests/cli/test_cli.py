@@ -134,7 +134,7 @@ def test_demo_stopped_by_the_user_shows_what_it_has(small_docs, monkeypatch):
     result = call("demo", "--topics", "3", "--sweeps", "60")
     assert result.exit_code == 130
     assert "stopped by Ctrl-C" in result.stderr
-    assert "most probable words" in result.stdout
+    assert "most telling words" in result.stdout
 
 
 @pytest.mark.parametrize("option", [("--topics", "0"), ("--sweeps", "x"), ("--seed", "-1"), ("--nonsense",)])

@@ -110,7 +110,9 @@ def test_pandas_in_and_out(few):
     lda = quick().fit(frame)
     assert list(lda.feature_names_in_) == names
     assert list(lda.get_feature_names_out()) == ["lda0", "lda1", "lda2"]
-    for words, phi in zip(lda.top_words(3), lda.components_, strict=True):  # fewer where fewer have a count
+    for words, phi in zip(
+        lda.top_words(3, order="probability"), lda.components_, strict=True
+    ):  # fewer where fewer have a count
         assert words == [names[w] for w in np.argsort(-phi, kind="stable")[: len(words)]]
         assert 1 <= len(words) <= 3
     plain = lda.transform(frame)

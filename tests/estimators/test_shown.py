@@ -67,7 +67,7 @@ def lda():
 def test_a_fitted_model_is_its_topics(lda):
     page = own(lda._repr_html_())
     cells = Elements(page).cells
-    assert cells[:3] == ["topic", "share", "most probable words"]
+    assert cells[:3] == ["topic", "share", "most telling words"]
     rows = np.array(cells[3:]).reshape(3, 3)
     order = np.argsort(-lda.model_.topic_counts)
     assert rows[:, 0].tolist() == [f"topic {k}" for k in order]

@@ -148,11 +148,17 @@ def test_a_data_frame_with_texts_says_which_columns_to_give(frame):
     """It has no counts, and which of its texts are meant nobody can know."""
     X = frame({"number": [1, 2], "title": ["bread", None], "body": ["butter and jam", "rain"]})
     with pytest.raises(
-        CorpusError, match=r"texts in 'title', 'body', not counts. Give one column, as X\['title'\]"
+        CorpusError, match=r"texts in 'title', 'body', not counts. Give one column, as X\['body'\]"
     ) as told:
         quick().fit(X)
     joined = str(told.value).split("join several: ")[1].removesuffix(".")
     assert list(eval(joined, {"X": X})) == ["bread butter and jam", " rain"]
+    with pytest.raises(
+        CorpusError, match=r"in 'date', 'title', 'body', not.*X\['body'\], or.*X\['title'\].*X\['body'\]"
+    ):
+        quick().fit(
+            frame({"date": ["2024", "2025"], "title": ["fresh bread", None], "body": ["butter and jam", "rain"]})
+        )
     with pytest.raises(CorpusError, match=r"texts in 'body', not counts. Give one column, as X\['body'\]\."):
         quick().fit(X[["number", "body"]])
 

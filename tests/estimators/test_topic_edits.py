@@ -128,7 +128,12 @@ def test_a_file(lda, tmp_path):
     path.write_text("{", encoding="utf-8")
     with pytest.raises(FileError, match=r"edits.json: is not JSON"):
         lda.apply(path)
+    path.write_text(json.dumps(whole["edits"]), encoding="utf-8")  # the list of the entries alone is enough
+    assert lda.apply(path).topic_names_[2] == "ג"
     path.write_text("[1]", encoding="utf-8")
+    with pytest.raises(EditError, match='must have "edit"'):
+        lda.apply(path)
+    path.write_text('"edits.json"', encoding="utf-8")  # which is no path of another file
     with pytest.raises(EditError, match="have the format"):
         lda.apply(path)
     with pytest.raises(FileError, match="there is no such file"):

@@ -181,8 +181,10 @@ MODEL = TopicModel(
 
 
 def test_top_words():
-    assert top_columns(MODEL, 2) == [[0, 1], [1, 2], []]
-    assert topic_names(MODEL) == MODEL.top_words() == [["a", "b", "d"], ["b", "c", "d"], []]
+    assert top_columns(MODEL, 2, "probability") == [[0, 1], [1, 2], []]
+    assert topic_names(MODEL, order="probability") == [["a", "b", "d"], ["b", "c", "d"], []]
+    assert top_columns(MODEL, 2) == MODEL.top_columns(2)
+    assert topic_names(MODEL) == MODEL.top_words()
     np.testing.assert_allclose(topic_shares(MODEL), [13 / 20, 7 / 20, 0])
 
 
@@ -209,7 +211,8 @@ def test_topics_of_several_models_stand_side_by_side(train):
     tops = top_columns(model, 4)
     assert [[str(w) for w in words] for words in tops] == model.top_words(4)
     share = model.components_ / model.components_.sum(0)
-    expected = [share[k, words].mean() if words else np.nan for k, words in enumerate(tops)]
+    probable = top_columns(model, 4, "probability")
+    expected = [share[k, words].mean() if words else np.nan for k, words in enumerate(probable)]
     np.testing.assert_allclose(exclusivity(model, 4), expected)
     assert len(u_mass(tops, train.X)) == 15
     with pytest.raises(ParameterError, match="knows no words"):

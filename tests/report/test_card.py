@@ -66,7 +66,7 @@ def test_no_scores(lda):
 
 def test_supervised():
     card = MedLDAClassifier(**SHORT, n_chains=2).fit(X, CLASSES).model_card()
-    assert "| topic | share | found in | most probable words | speaks for, against |" in str(card)
+    assert "| topic | share | found in | most telling words | speaks for, against |" in str(card)
     assert "one of 3 labels" in str(card)
     assert "raises or lowers" in str(MedLDARegressor(**SHORT).fit(X, X[:, 0]).model_card())
 

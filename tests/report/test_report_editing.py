@@ -67,11 +67,11 @@ def test_all_topics_at_a_glance(visit, page_of_model, model, viewport):
     page = visit(page_of_model, viewport)
     shares = model.model_.topic_counts / model.model_.topic_counts.sum()
     assert cards(page) == np.argsort(-shares, kind="stable").tolist()
-    coherence = npmi(top_columns(model, 10), Corpus.from_counts(TRAIN.X[:60], WORDS))
+    coherence = npmi(top_columns(model, 10, "probability"), Corpus.from_counts(TRAIN.X[:60], WORDS))
     trust = model.topic_agreement()
     for k in range(8):
         text = card(page, k).inner_text()
-        assert set(text.split()) & set(model.top_words(5)[k])
+        assert card(page, k).locator(".card-words").inner_text().split() == model.top_words(12)[k]
         sign = "+" if coherence[k] > 0 else "−"
         assert f"coherence {sign}{abs(coherence[k]):.2f}" in text
         assert f"in {trust[k].found_in} of 2 chains" in text
@@ -100,6 +100,30 @@ def test_all_topics_at_a_glance(visit, page_of_model, model, viewport):
     word = model.top_words(1)[cards(page)[0]][0]
     page.fill("#card-find", word)
     assert 0 < len(cards(page)) < 8
+
+
+@pytest.mark.parametrize("lines", ["\n", "\t"], ids=["lines", "tabs"])
+def test_typical_messages_begin_with_their_subject(visit, model, tmp_path, lines):
+    parts = [
+        "From: jo@example.org (Jo)",
+        "Subject: number {}",
+        "References: <1@a>",
+        " <2@b>",
+        "",
+        "Dear all: see below",
+    ]
+    texts = [lines.join(parts).format(d) for d in range(20)]
+    texts[1::2] = ["Note: only one line looks like a header" for _ in texts[1::2]]
+    write_report(tmp_path / "report.html", model, X=TRAIN.X[:20], texts=texts)
+    shown = {
+        line.split("\n")[0]
+        for line in visit(tmp_path / "report.html", DESKTOP).locator(".typical li").all_inner_texts()
+    }
+    subjects = {f"number {d} Dear all: see below" for d in range(0, 20, 2)}
+    other = "Note: only one line looks like a header"
+    assert shown <= subjects | {other}
+    assert shown & subjects
+    assert other in shown
 
 
 def test_topics_that_are_alike_stand_together(visit, tmp_path):

@@ -94,7 +94,9 @@ def test_the_table_is_what_fits_by_hand_give(chosen, train):
     ]
     new = [corpus.take(folds == fold) for fold in range(3)]
     likelihood = [document_completion(lda, held_out).log_likelihood for lda, held_out in zip(fits, new, strict=True)]
-    coherence = [np.nanmean(npmi(top_columns(lda, 10), held_out)) for lda, held_out in zip(fits, new, strict=True)]
+    coherence = [
+        np.nanmean(npmi(top_columns(lda, 10, "probability"), held_out)) for lda, held_out in zip(fits, new, strict=True)
+    ]
     overlap = [match_topics(one.model_, other.model_).overlap for one, other in combinations(fits, 2)]
     neighbours = [overlaps(lda.model_, lda.model_) - np.eye(5) for lda in fits]
     row = chosen.table[1]

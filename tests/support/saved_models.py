@@ -57,7 +57,7 @@ def answers(model, X):
     """All that a model says, as bytes."""
     if hasattr(model, "feature_names_in_"):
         X = pd.DataFrame(X, columns=model.feature_names_in_)
-    out = [model.transform(X), model.components_, np.array(model.top_words(3), dtype=str)]
+    out = [model.transform(X), model.components_, np.array(model.top_words(3, order="probability"), dtype=str)]
     methods = ("predict", "decision_function", "predict_proba", "predict_interval")
     out += [np.asarray(getattr(model, method)(X)) for method in methods if hasattr(model, method)]
     learned = ("topic_weights_", "topic_weights_std_", "classes_")

@@ -28,6 +28,7 @@ from topoi.chain.names import FOR_PEOPLE, fault_of_names
 from topoi.chain.priors import TOPIC_PRIORS, WORD_PRIORS, Priors, TopicPrior, WordPrior, fixed_priors
 from topoi.chain.priors.base import Prior
 from topoi.chain.state import State
+from topoi.chain.telling import check_order, telling_words
 from topoi.errors import ParameterError, TooLargeError
 
 #: Topics beyond those of its counts that a file may claim. A topic takes 8 bytes there, but a number for each word and
@@ -221,14 +222,20 @@ class TopicModel:
         counts = self.topic_counts
         return np.asarray(counts / max(counts.sum(), np.finfo(float).tiny))
 
-    def top_columns(self, n: int = 10) -> list[list[int]]:
-        """Columns of the n most probable words of each topic, most probable first; fewer where fewer have a count."""
+    def top_columns(self, n: int = 10, order: str = "telling") -> list[list[int]]:
+        """Columns of n words of each topic, in the order of `top_words`; fewer where fewer have a count."""
         check_whole("n", n, 0)
-        return top_words(self.counts, n)
+        check_order(order)
+        if order == "probability":
+            return top_words(self.counts, n)
+        return telling_words(self.counts, n, self.n_samples, self.beta, self.scale)
 
-    def top_words(self, n: int = 10) -> list[list[str]]:
-        """The n most probable words of each topic, most probable first; fewer where fewer have a count."""
-        return [[self.word(w) for w in columns] for columns in self.top_columns(n)]
+    def top_words(self, n: int = 10, order: str = "telling") -> list[list[str]]:
+        """n words of each topic, the most telling first, or with ``order="probability"`` the most probable first.
+
+        Telling are those of the most probable words that other topics use less (`topoi.chain.telling`).
+        """
+        return [[self.word(w) for w in columns] for columns in self.top_columns(n, order)]
 
     def word(self, w: int) -> str:
         """Word number w, as text."""

@@ -140,7 +140,7 @@ def show(result: Fit, documents: Documents, console: Console) -> None:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, width=min(console.width, 120))
     table.add_column("topic", justify="right", style="cyan")
     table.add_column("share", justify="right")
-    table.add_column("most probable words", ratio=3)
+    table.add_column("most telling words", ratio=3)
     table.add_column("strongest in", style="green", ratio=2)
     for topic in describe(result.lda, documents):
         modules = ", ".join(f"{name} {share:.0%}" for name, share in topic.modules)

@@ -26,7 +26,7 @@ def topics(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Show topics that were hidden as well.")] = False,
 ) -> None:
-    """Show the topics: share of the tokens, most probable words, and the labels they speak for.
+    """Show the topics: share of the tokens, most telling words, and the labels they speak for.
 
     If the model has several chains (fit --chains 4), also in how many of them each topic was found (from half of the
     probability of its words in common on) and its agreement, the mean of what it has in common: docs/evaluation.md.
@@ -95,7 +95,7 @@ def topic_table(model: Model, rows: list[dict[str, Any]], out: Console) -> Table
     if several_chains:
         table.add_column("found in", justify="right")
         table.add_column("agreement", justify="right")
-    table.add_column("most probable words", ratio=3)
+    table.add_column("most telling words", ratio=3)
     if model.target.kind is not None:
         table.add_column("raises or lowers" if model.target.kind == "numbers" else "speaks for, against", ratio=2)
     for row in rows:

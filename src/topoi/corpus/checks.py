@@ -185,14 +185,20 @@ def _check_no_texts(X: Any, columns: list[Any]) -> None:
     """Raise if columns of a data frame have texts, and say how one or several of them are given."""
     from topoi.corpus.text import as_texts
 
-    names = [name for name in columns if as_texts(X[name]) is not None]
-    if not names:
+    texts = {name: found for name in columns if (found := as_texts(X[name])) is not None}
+    if not texts:
         return
+    names = list(texts)
     few = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
-    told = f"X is a data frame with texts in {few}, not counts. Give one column, as X[{names[0]!r}]"
+    # Those with the longest values, in their order: dates, names and labels are texts too.
+    longest = sorted(
+        names, key=lambda name: -sum(len(value) for value in texts[name][:1000] if isinstance(value, str))
+    )[:2]
+    told = f"X is a data frame with texts in {few}, not counts. Give one column, as X[{longest[0]!r}]"
     if len(names) > 1:
         fill = "fillna" if hasattr(X, "iloc") else "fill_null"  # of pandas and of polars
-        told += ", or join several: " + " + ' ' + ".join(f"X[{name!r}].{fill}('')" for name in names[:2])
+        joined = sorted(longest, key=names.index)
+        told += ", or join several: " + " + ' ' + ".join(f"X[{name!r}].{fill}('')" for name in joined)
     raise CorpusError(f"{told}.")
 
 

@@ -16,8 +16,9 @@ TRUST = ("found_in", "n_chains", "agreement")
 
 
 def describe_topics(
-    estimator: Fitted, n_words: int = 10, tasks: Sequence[str] | None = None, models: Sequence[TopicModel] | None = None
-) -> list[dict[str, Any]]:
+    estimator: Fitted, n_words: int = 10, tasks: Sequence[str] | None = None,
+    models: Sequence[TopicModel] | None = None, order: str = "telling",
+) -> list[dict[str, Any]]:  # fmt: skip
     """The topics in the order of their numbers: name, share, words with probabilities, weights for labels, trust.
 
     `tasks` are the names of what is predicted, if others are wanted than those of the estimator; `models` its topic
@@ -29,7 +30,7 @@ def describe_topics(
     weights = getattr(estimator, "topic_weights_", None)
     rows: list[dict[str, Any]] = []
     for number, part in enumerate(parts):
-        shares, columns = part.topic_shares.tolist(), part.top_columns(n_words)
+        shares, columns = part.topic_shares.tolist(), part.top_columns(n_words, order)
         for k in range(part.n_topics):
             topic = len(rows)
             p = part.word_probabilities(np.array(columns[k], np.int64))[:, k].tolist()

@@ -225,7 +225,7 @@ def read_edits(path: Path) -> Edits:
         raise FileError(f"{path}: there is no such file; the report downloads edits.", str(path)) from error
     except ValueError as error:
         raise FileError(f"{path}: is not JSON: {error}", str(path)) from error
-    return as_edits(found if isinstance(found, Mapping) else {"format": found})
+    return as_edits(found if isinstance(found, Mapping | list) else {"format": found})  # a text would be a path
 
 
 def _checked(number: int, entry: Any) -> dict[str, Any]:

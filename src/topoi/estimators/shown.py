@@ -44,8 +44,14 @@ class ShowsItself:
             return diagram
         return f"{topics_html(self)}<details><summary>Parameters and attributes</summary>{diagram}</details>"
 
-    def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None, as_frame: bool = False) -> Any:
-        """The n most probable words of every topic. `vocabulary` names the columns where X did not.
+    def top_words(
+        self, n: int = 10, vocabulary: Sequence[str] | None = None, as_frame: bool = False, order: str = "telling"
+    ) -> Any:
+        """n words of every topic, the most telling first. `vocabulary` names the columns where X did not.
+
+        Telling are those of the twenty most probable words of a topic that are rarer in the other topics: they are put
+        in the order of φ_kw · (log φ_kw − mean of log φ_jw over all topics j), the score of Blei & Lafferty (2009).
+        Any further ones follow by probability. With ``order="probability"`` the most probable words come first.
 
         With `as_frame`, a data frame of pandas with a row for each word of each topic: topic, name, share, rank, word
         and probability; with several chains also in how many of them the topic was found, and its agreement.
@@ -60,11 +66,11 @@ class ShowsItself:
         """
         models = self._models_with(vocabulary)
         if not as_frame:
-            return [words for model in models for words in model.top_words(n)]
-        return word_frame(describe_topics(self, n, models=models))  # type: ignore[arg-type]
+            return [words for model in models for words in model.top_words(n, order)]
+        return word_frame(describe_topics(self, n, models=models, order=order))  # type: ignore[arg-type]
 
     def topics_frame(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> Any:
-        """The topics as a data frame of pandas, a row for each: name, share, and its n most probable words.
+        """The topics as a data frame of pandas, a row for each: name, share, and its n most telling words.
 
         With several chains it also says in how many of them the topic was found, and a supervised model has a column
         for each weight.

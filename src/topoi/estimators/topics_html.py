@@ -39,7 +39,7 @@ def topics_html(estimator: Any) -> str:
     """The topics of a fitted estimator, the largest first, as one element."""
     rows = sorted(describe_topics(estimator, N_WORDS), key=lambda row: -row["share"])
     largest = max(rows[0]["share"], np.finfo(float).tiny)
-    heads = ["topic", "share", *(["found in"] if "found_in" in rows[0] else []), "most probable words"]
+    heads = ["topic", "share", *(["found in"] if "found_in" in rows[0] else []), "most telling words"]
     if "weights" in rows[0]:
         heads.append("raises or lowers" if estimator.target_.kind == "numbers" else "speaks for, against")
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)

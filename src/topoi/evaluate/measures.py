@@ -113,6 +113,11 @@ def _completion(given: Evaluation) -> dict[str, Any]:
     return {"log_likelihood": found.log_likelihood, "perplexity": found.perplexity}
 
 
+def _probable(given: Evaluation) -> list[list[int]]:
+    """The most probable words of every topic, of which coherence is told, so that others can compare."""
+    return top_columns(given.fitted, given.n_words, "probability")
+
+
 def _documents(given: Evaluation) -> Sequence[Iterable[str]]:
     assert given.documents is not None
     return given.documents
@@ -122,20 +127,23 @@ MEASURES: dict[str, Measure] = {
     "document_completion": Measure(_completion, _one_model),
     "left_to_right": Measure(_left_to_right, _one_model, quick=False),
     "u_mass": Measure(
-        lambda given: {"u_mass": mean_coherence(u_mass(top_columns(given.fitted, given.n_words), given.reference))},
+        lambda given: {"u_mass": mean_coherence(u_mass(_probable(given), given.reference))},
         _always,
     ),
-    "npmi": Measure(
-        lambda given: {"npmi": mean_coherence(npmi(top_columns(given.fitted, given.n_words), given.reference))}, _always
-    ),
+    "npmi": Measure(lambda given: {"npmi": mean_coherence(npmi(_probable(given), given.reference))}, _always),
     "c_npmi": Measure(
         lambda given: {
-            "c_npmi": mean_coherence(npmi(topic_names(given.fitted, given.n_words), _documents(given), window=10))
+            "c_npmi": mean_coherence(
+                npmi(topic_names(given.fitted, given.n_words, "probability"), _documents(given), window=10)
+            )
         },
         _texts,
     ),
     "c_v": Measure(
-        lambda given: {"c_v": mean_coherence(c_v(topic_names(given.fitted, given.n_words), _documents(given)))}, _texts
+        lambda given: {
+            "c_v": mean_coherence(c_v(topic_names(given.fitted, given.n_words, "probability"), _documents(given)))
+        },
+        _texts,
     ),
     "diversity": Measure(lambda given: {"diversity": diversity(given.fitted)}, _always),
     "exclusivity": Measure(

@@ -59,16 +59,17 @@ def known_of(fitted: Any, X: Any, covariates: Any, topic_labels: Any) -> Corpus:
     return corpus if covariates is None else fitted.with_prevalence(corpus, covariates)
 
 
-def top_columns(fitted: Any, n_words: int = 10) -> list[list[int]]:
-    """Columns of the `n_words` most probable words of every topic, most probable first, in the order of `top_words`.
+def top_columns(fitted: Any, n_words: int = 10, order: str = "telling") -> list[list[int]]:
+    """Columns of `n_words` words of every topic, in the order of `top_words`: the most telling first.
 
-    A topic of which fewer words have a count has fewer; a topic without tokens has none.
+    With ``order="probability"`` they are the most probable ones, as measures of topics take them (`evaluate`). A topic
+    of which fewer words have a count has fewer; a topic without tokens has none.
     """
     check_whole("n_words", n_words)
-    return [columns for model in models_of(fitted) for columns in model.top_columns(n_words)]
+    return [columns for model in models_of(fitted) for columns in model.top_columns(n_words, order)]
 
 
-def topic_names(fitted: Any, n_words: int = 10) -> list[list[str]]:
+def topic_names(fitted: Any, n_words: int = 10, order: str = "telling") -> list[list[str]]:
     """The words of `top_columns`, as text; the model must know its vocabulary."""
     vocabulary = models_of(fitted)[0].vocabulary
     if vocabulary is None:
@@ -76,7 +77,7 @@ def topic_names(fitted: Any, n_words: int = 10) -> list[list[str]]:
             "estimator",
             "knows no words, only columns; fit it on a Corpus with a vocabulary, or on a data frame",
         )
-    return [[str(vocabulary[w]) for w in topic] for topic in top_columns(fitted, n_words)]
+    return [[str(vocabulary[w]) for w in topic] for topic in top_columns(fitted, n_words, order)]
 
 
 def topic_shares(fitted: Any) -> NDArray[np.float64]:
@@ -85,22 +86,22 @@ def topic_shares(fitted: Any) -> NDArray[np.float64]:
 
 
 def diversity(fitted: Any, n_words: int = 25) -> float:
-    """Share of different words among the top words of all topics: 1 if no two topics share one.
+    """Share of different words among the most probable words of all topics: 1 if no two topics share one.
 
     Dieng, Ruiz & Blei (2020), "Topic modeling in embedding spaces", who take 25 words. Topics without tokens have no
     words and do not count; nan if there are no words at all.
     """
-    words = [w for topic in top_columns(fitted, n_words) for w in topic]
+    words = [w for topic in top_columns(fitted, n_words, "probability") for w in topic]
     return len(set(words)) / len(words) if words else float("nan")
 
 
 def exclusivity(fitted: Any, n_words: int = 10) -> NDArray[np.float64]:
-    """Of each topic, the mean over its top words of φ_kw / Σ_j φ_jw: 1 if no other topic ever uses them.
+    """Of each topic, the mean over its most probable words of φ_kw / Σ_j φ_jw: 1 if no other topic ever uses them.
 
     Bischof & Airoldi (2012), "Summarizing topical content with word frequency and exclusivity"; averaged over the top
     words as in MALLET's topic diagnostics. nan for a topic without tokens.
     """
-    tops = top_columns(fitted, n_words)
+    tops = top_columns(fitted, n_words, "probability")
     used = np.unique([w for topic in tops for w in topic]).astype(np.int64)
     if len(used) == 0:
         return np.full(len(tops), np.nan)

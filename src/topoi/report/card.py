@@ -185,7 +185,7 @@ def _topics(rows: list[dict[str, Any]], kind: str | None, most: int) -> str:
     """The topics, the largest first, as a table."""
     order = sorted(rows, key=lambda row: -row["share"])
     chains = "found_in" in rows[0]
-    heads = ["topic", "share", *(["found in"] if chains else []), "most probable words"]
+    heads = ["topic", "share", *(["found in"] if chains else []), "most telling words"]
     if "weights" in rows[0]:
         heads.append("raises or lowers" if kind == "numbers" else "speaks for, against")
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]

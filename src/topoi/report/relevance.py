@@ -14,6 +14,7 @@ from topoi.report.words import WordTable
 
 N_SHOWN = 30  # words of a topic on the page
 N_STEPS = 20  # of the slider, from λ = 0 to 1
+N_TELLING = 12  # words that a topic is shown by where there is no slider
 
 
 def relevance(phi: NDArray[np.float64], p: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
@@ -26,7 +27,8 @@ def shown_topics(models: list[TopicModel], words: WordTable) -> list[dict[str, A
     """All topics, those of several models side by side.
 
     Of each, `name` is its own, "" if it has none; `words` are the union of the `N_SHOWN` most relevant at every step of
-    the slider, so that what is shown is what the whole vocabulary would show; `counts` are their tokens in the topic,
+    the slider, so that what is shown is what the whole vocabulary would show; `telling` are the places there of the
+    words that `top_words` has, in its order; `counts` are their tokens in the topic,
     summed over the samples, and `overall` their tokens in all topics of the model; `betas` their β where words
     have their own. `share` is of its model.
     """
@@ -35,9 +37,11 @@ def shown_topics(models: list[TopicModel], words: WordTable) -> list[dict[str, A
         overall = word_totals(model.counts) / model.n_samples
         n_k, scale = model.topic_counts, model.scale
         n_all = max(float(n_k.sum()), 1.0)
+        telling = model.top_columns(N_TELLING)
         for k, (found, counts) in enumerate(_candidates(model, overall, scale)):
             phi = _phi(model, counts, found, scale[k])
             kept = most_relevant(phi, overall[found] / n_all)
+            place = {w: j for j, w in enumerate(found[kept].tolist())}
             out.append(
                 {
                     "model": number,
@@ -45,6 +49,7 @@ def shown_topics(models: list[TopicModel], words: WordTable) -> list[dict[str, A
                     "share": n_k[k] / n_all,
                     "tokens": n_k[k],
                     "words": [words.add(model, w) for w in found[kept].tolist()],
+                    "telling": [place[w] for w in telling[k] if w in place],
                     "counts": counts[kept].tolist(),
                     "overall": overall[found[kept]].tolist(),
                 }

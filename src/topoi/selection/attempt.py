@@ -39,7 +39,7 @@ def measured(fitted: Any, held_out: Documents, n_words: int, n_jobs: int | None)
     if "topic_labels" in known:
         corpus = fitted.with_topic_labels(corpus, known["topic_labels"])
     completed = [document_completion(model, corpus, n_jobs=n_jobs) for model in fitted.topic_models_]
-    coherence = npmi(top_columns(fitted, n_words), held_out.corpus)
+    coherence = npmi(top_columns(fitted, n_words, "probability"), held_out.corpus)
     score = None
     if held_out.y is not None:
         score = float(fitted.score(held_out.corpus, held_out.y, **known))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,11 @@ def word_totals(counts: sparse.csr_array) -> NDArray[np.float64]:
 
 def top_words(counts: sparse.csr_array, n: int) -> list[list[int]]:
     """Of each topic the n words with the highest counts, highest first, equal ones in their order; none without one."""
+    return [words.tolist() for words, _ in top_counts(counts, n)]
+
+
+def top_counts(counts: sparse.csr_array, n: int) -> list[tuple[NDArray[np.int64], NDArray[Any]]]:
+    """The words that `top_words` has of each topic, and their counts there."""
     words = [np.zeros(0, np.int64)] * counts.shape[1]
     times = [np.zeros(0, counts.dtype)] * counts.shape[1]
     for first, block in row_blocks(counts):
@@ -66,4 +72,14 @@ def top_words(counts: sparse.csr_array, n: int) -> list[list[int]]:
             best = np.argsort(-counted, kind="stable")[:n]
             best = best[counted[best] > 0]
             words[k], times[k] = found[best], counted[best]
-    return [own.tolist() for own in words]
+    return list(zip(words, times, strict=True))
+
+
+def log_sums(counts: sparse.csr_array, offset: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of each word, which has an offset, the sum over the topics of log(1 + count / offset)."""
+    sums = []
+    for first, block in row_blocks(counts):
+        of_entry = np.repeat(offset[first : first + block.shape[0]], np.diff(block.indptr))
+        logs = sparse.csr_array((np.log1p(block.data / of_entry), block.indices, block.indptr), shape=block.shape)
+        sums.append(np.asarray(logs.sum(1), np.float64))
+    return np.concatenate(sums)

@@ -77,11 +77,19 @@ function relevantWords(k, lambda, n) {
   return scored.slice(0, n);
 }
 
+// The words that a topic is shown by, the best n: those of `top_words`, or of merged topics the most relevant.
+function tellingWords(k, n) {
+  if (groupOf(k).length > 1) return relevantWords(k, 0.6, n);
+  const topic = topics[k];
+  const samples = data.models[topic.model].n_samples;
+  return topic.telling.slice(0, n).map((j) => ({ word: topic.words[j], here: topic.counts[j] / samples }));
+}
+
 const named = new Map();
 
 // The name that a topic was given, and a few words that tell it from others; where there is room for one word, one.
 function topicName(k, n = 3) {
-  if (!named.has(k)) named.set(k, relevantWords(k, 0.6, 3).map((entry) => data.words[entry.word]));
+  if (!named.has(k)) named.set(k, tellingWords(k, 3).map((entry) => data.words[entry.word]));
   const words = named.get(k).slice(0, n).join(" ") || "(no words)";
   const name = nameOf(k);
   return name ? (n === 1 ? name : `${name}: ${words}`) : words;

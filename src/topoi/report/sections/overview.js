@@ -4,6 +4,7 @@ const CARDS = 48;
 const CARD_WORDS = 12;
 const TYPICAL = 3;
 const SNIPPET_OF_CARD = 110;
+const HEADER = /^[A-Za-z][A-Za-z0-9-]{1,40}: |^[ ]+\S/u; // of a message, or a line that goes on with one
 // Tags of HTML, which a card has no room for; other text in angle brackets stays.
 const MARKUP = /<\/?[a-z][a-z0-9]*(?:\s+[\w:-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>]+))?)*\s*\/?>/giu;
 const STRONGEST = 3; // groups of a column
@@ -151,11 +152,21 @@ function varying(topic, column, unit) {
     el("span", {}, own(column.name), ": highest in ", own(column.groups[best], "b"), ` ${percent(topic.share[best] / unit)}`));
 }
 
+// A message begins with what nobody looks for here: of its headers only the subject is shown.
+function withoutHeaders(text) {
+  const lines = text.trimStart().split(/[\n\t]/u);
+  const end = lines.findIndex((line) => !HEADER.test(line));
+  const headers = end < 0 ? lines : lines.slice(0, end);
+  if (headers.length < 2 || !headers.some((line) => /^(from|subject):/iu.test(line))) return text;
+  const subject = headers.find((line) => /^subject:/iu.test(line)) || "";
+  return `${subject.slice("subject:".length).trim()} ${lines.slice(headers.length).join(" ")}`;
+}
+
 function snippet(doc) {
   const text = doc.text === undefined
     ? doc.words.map((word, j) => [doc.counts[j], data.words[word]]).sort((a, b) => b[0] - a[0]).slice(0, 14)
       .map(([, word]) => word).join(" ")
-    : doc.text.slice(0, 400).replace(MARKUP, " ").replace(/\s+/gu, " ").trim();
+    : withoutHeaders(doc.text.slice(0, 1200)).slice(0, 400).replace(MARKUP, " ").replace(/\s+/gu, " ").trim();
   return text.length > SNIPPET_OF_CARD ? `${text.slice(0, SNIPPET_OF_CARD)}…` : text;
 }
 
@@ -165,7 +176,7 @@ function topicCard(k, facts, bench, place) {
   const largest = topics[order[0]].share || 1;
   const name = nameOf(k);
   const hidden = isHidden(k);
-  const words = relevantWords(k, 0.6, CARD_WORDS);
+  const words = tellingWords(k, CARD_WORDS);
   const most = Math.max(...words.map((entry) => entry.here), 1e-9);
   const title = el("button", { type: "button", class: "card-title", "data-act": "choose", title: `Choose topic ${k}`,
     onclick: () => choose(k) }, el("span", { class: "dot" }), el("span", { class: "number" }, String(k)),

@@ -25,10 +25,10 @@ def data(subject: Subject) -> dict[str, Any]:
 
 
 def _coherence(subject: Subject) -> list[float] | None:
-    """NPMI of the top words; None without documents to count in."""
+    """NPMI of the most probable words; None without documents to count in."""
     if subject.corpus is None or subject.corpus.n_documents < 2:
         return None
-    values: list[float] = npmi(top_columns(subject.estimator, N_WORDS), subject.corpus).tolist()
+    values: list[float] = npmi(top_columns(subject.estimator, N_WORDS, "probability"), subject.corpus).tolist()
     return values
 
 
