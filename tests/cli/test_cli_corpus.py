@@ -98,3 +98,10 @@ def test_what_is_not_replaced(posts, tmp_path):
     assert f"{posts}/none-*.csv: no file has a name like this; check the pattern." in failed.output
     failed = call("convert", "-", f"{tmp_path}/corpus/", "--format", "txt", input="a text\n")
     assert "standard input: cannot be read in parts, only files can." in failed.output
+
+
+def test_a_corpus_is_no_folder_of_texts(tmp_path):
+    Corpus.from_texts(["cats and dogs"] * 3).save(tmp_path / "corpus")
+    failed = call("fit", f"{tmp_path}/corpus", "--topics", "2")
+    assert failed.exit_code == 2
+    assert "is a saved corpus, not a folder of texts; fit a model on it in Python" in failed.output

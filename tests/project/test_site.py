@@ -56,3 +56,9 @@ def test_programs_that_a_page_names_are_there(page):
     named = set(re.findall(r"\b(?:tests|verify)/[\w/]+\.py\b", text))
     assert named or page == "SECURITY.md"
     assert [name for name in sorted(named) if not (hooks.ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize("page", SITE)
+def test_the_menu_has_the_page(page):
+    """Else the site is not built: mkdocs runs with --strict."""
+    assert re.search(rf"[: ]{re.escape(page)}\"?$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)

@@ -15,9 +15,11 @@ import pytest
 
 from topoi import Corpus
 from topoi.corpus.text import tokens
+from topoi.corpus.text.parts import Notes
 from topoi.datasets import python_docs
 from topoi.errors import FileError, MissingObjectError, ParameterError
 from topoi.readers import _parts, read_documents
+from topoi.readers._source import Source
 
 N = 240
 LABELS = ["odd" if i % 2 else "even" for i in range(N)]
@@ -375,6 +377,25 @@ def test_parts_follow_from_the_files(texts, tmp_path, monkeypatch):
     assert [piece.source for part in parts for piece in part] == [f"{tmp_path}/files/posts-{i}.csv" for i in range(7)]
     assert len(parts[0]) == 2
     assert 3 <= len(parts) < 7
+
+
+def test_workers_in_another_folder(texts, tmp_path, monkeypatch):
+    """Names of files that are relative to the folder of this process, and files that only its machine has."""
+    write(tmp_path / "files", texts, "csv", 2)
+    monkeypatch.chdir(tmp_path)
+    parts = _parts.cut_parts(_files_of("files/*.csv"), elsewhere=True)
+    names = [piece.source for part in parts for piece in part]
+    assert all(map(os.path.isabs, names))
+    assert list(map(os.path.basename, names)) == ["posts-0.csv", "posts-1.csv"]
+    (tmp_path / "files" / "posts-1.csv").unlink()
+    reader = _parts.FileReader(_files_of("files/*.csv").requests[0], "raise", beside=False, elsewhere=True)
+    with pytest.raises(FileError, match=r"posts-1\.csv: a worker of the cluster does not see it; put it where"):
+        list(reader(parts[0], Notes()))
+
+
+def test_lines_before_a_file_that_is_not_cut(tmp_path):
+    """Nobody looks: a pipe that is opened twice would be waited for."""
+    assert Source(tmp_path / "gone").lines_before == 0
 
 
 def _files_of(pattern):

@@ -7,6 +7,7 @@ follow from the files alone, never from who reads them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 from topoi._disk.compressed import LONGEST, compression_in
 from topoi.corpus.text.cutting import Text
 from topoi.corpus.text.parts import Notes
-from topoi.readers._faults import FEW, Faults
+from topoi.readers._faults import FEW, Faults, fault
 from topoi.readers._formats import FORMATS, Format
 from topoi.readers._memory import Memory
 from topoi.readers._request import Request
@@ -37,15 +38,16 @@ class Piece(NamedTuple):
     span: Span | None = None
 
 
-def cut_parts(files: Files) -> list[list[Piece]]:
-    """All of the files, in order."""
+def cut_parts(files: Files, elsewhere: bool = False) -> list[list[Piece]]:
+    """All of the files, in order; those who read them `elsewhere` may be in another folder."""
     sizes = [max(1, request.source.n_bytes) for request in files.requests]
     size = max(LEAST, min(MOST, sum(sizes) // USUAL))
     parts: list[list[Piece]] = []
     room = 0
     for kind, request, n_bytes in zip(files.formats, files.requests, sizes, strict=True):
         name = next(key for key, found in FORMATS.items() if found is kind)
-        whole = Piece(request.source.given, name)
+        path = request.source.path
+        whole = Piece(os.path.abspath(path) if elsewhere and path is not None else request.source.given, name)
         if n_bytes > room:
             parts.append([])
             room = size
@@ -107,6 +109,7 @@ class FileReader:
     template: Request
     on_error: str
     beside: bool
+    elsewhere: bool = False  # on a worker of a cluster
 
     def __call__(self, part: list[Piece], notes: Notes) -> Iterator[Text]:
         """The texts; what is known beside them is noted."""
@@ -115,6 +118,9 @@ class FileReader:
             request = replace(request_of(piece.source, self.template, faults), row_groups=piece.groups)
             faults.source = request.source
             request.source.span = piece.span
+            if self.elsewhere and request.source.path is not None and not request.source.path.exists():
+                what = "a worker of the cluster does not see it; put it where all of its machines do, or at a URL."
+                raise fault(request.name, what)
             kind = FORMATS[piece.format]
             assert kind.documents is not None
             for text, *others in kind.documents(request):

@@ -197,7 +197,8 @@ def read_documents(
         _check_parts(files, counter)
     try:
         if in_parts:
-            reader = FileReader(template, on_error, beside=save_to is None or bool(label or target or id or wanted))
+            told = save_to is None or bool(label or target or id or wanted)
+            reader = FileReader(template, on_error, told, elsewhere=engine is not None)
             order = Order(reader, options, known, prepared, MemoryOfPart(max_memory))
             dataset = _read_parts(files, order, n_jobs, engine, save_to, progress)
         elif files.texts:
@@ -275,7 +276,7 @@ def _read_parts(
         if not len(built.vocabulary):
             raise _no_words(files.name, built.n_documents)
 
-    parts = cut_parts(files)
+    parts = cut_parts(files, elsewhere=engine is not None)
     corpus = build_corpus(parts, order, check, n_jobs=n_jobs, engine=engine, save_to=save_to, tell=tell, note=note)
     return _dataset(files, corpus, beside, [], before)
 

@@ -174,7 +174,9 @@ class Source:
     @functools.cached_property
     def lines_before(self) -> int:
         """How many lines are before the piece; only a fault asks."""
-        left, found, last = 0 if self.span is None else self.span[0], 0, b"\n"
+        if self.span is None:
+            return 0
+        left, found, last = self.span[0], 0, b"\n"
         with self.raw() as file:
             while left and (data := file.read(min(PIECE, left))):
                 found, left, last = found + data.count(b"\n"), left - len(data), data[-1:]

@@ -18,12 +18,17 @@ from topoi.readers._faults import fault
 from topoi.readers._request import Documents, Request
 from topoi.readers._source import Source
 
+OF_A_CORPUS = ("corpus.json", "doc_ptr.npy", "words.npy")  # files that it has
+
 
 def documents(request: Request) -> Documents:
     """Every file."""
     root = request.source.path
     if root is None or not root.is_dir():
         raise fault(request.name, "is not a folder.")
+    if all((root / name).is_file() for name in OF_A_CORPUS):
+        what = "is a saved corpus, not a folder of texts; fit a model on it in Python, as"
+        raise fault(request.name, f"{what} topoi.LDA(50).fit({os.fspath(root)!r}).")
     real_root = os.path.realpath(root)
     for parts, found in sorted((tuple(map(_as_text, found)), found) for found in _files(root)):
         path = root.joinpath(*found)
