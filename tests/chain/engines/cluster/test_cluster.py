@@ -6,6 +6,7 @@ import gc
 import mmap
 import os
 import pickle
+import re
 import signal
 import sys
 import tempfile
@@ -400,7 +401,10 @@ def test_full_disk(killed, expected, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(_words, "write_shared", full)
-        with pytest.raises(EngineError, match=r"draw failed on .*No space left on device"):
+        with pytest.raises(
+            EngineError,
+            match=rf"draw failed on .*No space left on device; make room .*disk of {re.escape(str(tmp_path))}",
+        ):
             fit("partial", tmp_path, engine="blocks")
     assert said(fit("partial", tmp_path, engine="blocks")) == expected("partial")
 
@@ -467,11 +471,16 @@ def test_without_distributed(monkeypatch):
         LDA(**QUICK, engine="tcp://127.0.0.1:9").fit(X)
 
 
-def test_a_cluster_that_gives_up(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("CancelledError", r"lost tasks \(all those workers died\); with .*checkpoint=folder.* goes on"),
+        ("KilledWorker", r"tasks of sweep 3, “counts and φ”, have ended several workers\. As a rule .* goes on"),
+    ],
+)
+def test_a_cluster_that_gives_up(name, says, tmp_path, monkeypatch):
     pytest.importorskip("distributed")
-
-    class KilledWorker(Exception):  # noqa: N818 (Dask's name)
-        """What Dask raises when a task has cost several workers."""
+    given_up = type(name, (Exception,), {})
 
     class Client:
         cancelled = None
@@ -483,7 +492,7 @@ def test_a_cluster_that_gives_up(tmp_path, monkeypatch):
             return items
 
         def gather(self, futures):
-            raise KilledWorker("all those workers died")
+            raise given_up("all those workers died")
 
         def cancel(self, futures):
             self.cancelled = futures
@@ -491,8 +500,8 @@ def test_a_cluster_that_gives_up(tmp_path, monkeypatch):
     monkeypatch.setattr("distributed.wait", lambda futures, timeout: None)
     client = Client()
     job = Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", "", fixed_priors([1.0], 0.1))
-    with pytest.raises(EngineError, match=r"lost tasks \(all those workers died\); with .*checkpoint=folder.* goes on"):
-        _workers.Dask(client, print).map(print, job, over=[1, 2])
+    with pytest.raises(EngineError, match=says):
+        _workers.Dask(client, print).map(_words.draw, job, over=[1, 2], sweep=3)
     assert client.cancelled == [[1], [2]]
 
 
