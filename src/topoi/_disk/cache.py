@@ -38,7 +38,7 @@ _NAMES = re.compile(r"\.?[a-z]+-[0-9a-f]{16,32}(-[a-z0-9_]+)?")  # of copies, an
 
 def cached_folder(name: str, fill: Callable[[Path], None], sizes: Mapping[str, int]) -> Path:
     """The folder of this name in the cache, with files of these sizes; `fill` writes them, if need be, to a new one."""
-    folder = cache_folder() / name
+    folder = _place() / name
     if not _is_whole(folder, sizes):
         new = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=folder.parent))
         try:
@@ -93,7 +93,7 @@ def forget(key: str) -> None:
 
 
 def _file(key: str) -> Path:
-    return cache_folder() / f"object-{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
+    return _place() / f"object-{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
 
 
 def _fill(path: Path, fill: Callable[[Path], None]) -> None:
@@ -135,7 +135,7 @@ class _Process:
 _process = _Process()
 
 
-def cache_folder() -> Path:
+def _place() -> Path:
     """The folder of the copies: the first that nobody else can write to."""
     given = os.environ.get("TOPOI_CACHE")
     return _folder(Path(given) if given else user_cache())
@@ -175,7 +175,7 @@ def most() -> float:
 
 def _prune(added: int) -> None:
     """Remove the copies that were used longest ago, if there are too many; looked after now and then."""
-    place, room = cache_folder(), most()
+    place, room = _place(), most()
     with _lock:
         before = _added.get(place, room)  # the first time there may be some of another process
         _added[place] = before + added

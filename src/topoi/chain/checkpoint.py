@@ -33,7 +33,7 @@ from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, list_of, m
 from topoi._disk.store import ModelError, Stored, UnreadableError
 from topoi._disk.whole import local_copy, write_whole
 from topoi._machine.arrays import Ints
-from topoi._machine.interrupt import check_stop
+from topoi._machine.interrupt import stop_if_asked
 from topoi._machine.simd import pad
 from topoi.chain.model import check_whole
 from topoi.chain.priors import Priors, TopicPrior
@@ -261,7 +261,7 @@ class Journal:
 
     def write(self, state: State, samples: Samples, trace: Trace, blocks: Sequence[str] = ()) -> None:
         """Write a checkpoint and remove those before it but the last few."""
-        with patient(check_stop):
+        with patient(stop_if_asked):
             self._write(state, samples, trace, blocks)
 
     def _write(self, state: State, samples: Samples, trace: Trace, blocks: Sequence[str]) -> None:

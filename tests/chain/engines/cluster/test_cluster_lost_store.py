@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from support import object_store
 from support.corpora import random_counts
+from support.waiting import PATIENCE
 from topoi import LDA, Checkpoints, ParameterError
 from topoi._disk import patience, remote
 from topoi._disk.patience import SilentStoreError, asked_again, patient
@@ -98,6 +100,31 @@ def test_a_server_that_does_not_come_back(engine, server, expected, monkeypatch)
     model = fit(url, engine=engine, callbacks=[lambda progress: begun.append(progress.sweep)])
     assert said(model) == expected
     assert begun[0] == 4
+
+
+@pytest.mark.usefixtures("listening")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_while_a_store_is_silent(n_jobs, memory, monkeypatch):
+    """It need not be pressed twice: a sweep that waits may never end."""
+    import fsspec
+
+    monkeypatch.setenv("TOPOI_STORE_SECONDS", str(PATIENCE))
+    url_to_fs, silent, pressed = fsspec.core.url_to_fs, threading.Event(), threading.Event()
+
+    def lost(*given, **more):
+        if not silent.is_set():
+            return url_to_fs(*given, **more)
+        if not pressed.is_set():
+            pressed.set()
+            signal.raise_signal(signal.SIGINT)
+        raise ConnectionResetError("gone")
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", lost)
+    leave = [lambda progress: silent.set() if progress.sweep == 4 else None]
+    with pytest.raises(KeyboardInterrupt):
+        fit(memory, engine="blocks", n_jobs=n_jobs, callbacks=leave)
+    assert pressed.is_set()
+    silent.clear()
 
 
 # ---- How it is asked again -------------------------------------------------------------------------------------------

@@ -6,16 +6,14 @@ import errno
 import functools
 import socket
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from topoi._disk.cache import cache_folder
 from topoi._disk.moved import counted
 from topoi._disk.patience import patient
 from topoi._disk.remote import is_url, shown
-from topoi._machine.interrupt import check_stop
+from topoi._machine.interrupt import stop_if_asked
 from topoi.chain.engines.cluster._job import Job
 from topoi.chain.engines.cluster._names import in_words
 from topoi.errors import PackageMissingError, StorageError, TopoiError
@@ -84,8 +82,8 @@ def _make_room(job: Job) -> str:
     if not is_url(job.folder):
         return f"make room on the disk of {job.folder}"
     return (
-        f"make room there on the disk of the copies of objects, {cache_folder()}, or of {tempfile.gettempdir()}; "
-        "TOPOI_CACHE names another one, TOPOI_CACHE_GB says how much it may hold"
+        "make room there, on the disk of the copies of objects (TOPOI_CACHE names another folder, TOPOI_CACHE_GB says "
+        "how much it may hold) and on that of temporary files"
     )
 
 
@@ -119,7 +117,7 @@ def with_files(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate
 
     @functools.wraps(method)
     def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with counted() as moved, patient(check_stop):
+        with counted() as moved, patient(stop_if_asked):
             try:
                 return method(self, *args, **kwargs)
             except OSError as error:

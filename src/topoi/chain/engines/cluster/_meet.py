@@ -128,7 +128,7 @@ def check_workers(client: Any) -> None:
 def other_code(worker: str, theirs: str, ours: str) -> EngineError:
     """The error of a worker that runs something else."""
     return EngineError(
-        f"the worker {worker} runs other code than the driver, and would draw other topics: "
+        f"the worker {worker} runs other code than the driver, and what it makes would differ: "
         f"{differences(theirs, ours)} (it has {theirs}; the driver has {ours}). Install the same there, and start the "
         "worker anew"
     )

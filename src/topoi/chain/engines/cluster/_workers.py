@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
@@ -10,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from topoi._disk.moved import Moved, counted
 from topoi._disk.patience import patient
 from topoi._machine.allocator import keep_freed_memory
-from topoi._machine.interrupt import check_stop
+from topoi._machine.interrupt import stop_if_asked
 from topoi._machine.pool import Pool
 from topoi.chain.engines.cluster._connect import Say, connect, lost
 from topoi.chain.engines.cluster._faults import AGAIN, EngineError, file_fault, missing_folder, place, worn_out
@@ -60,9 +61,9 @@ def checked(task: Callable[..., R], job: Job, *arguments: Any) -> R:
         raise file_fault(job, task.__name__, error) from error
 
 
-def measured(work: Callable[[Any], R], batch: list[Any]) -> tuple[list[R], Moved]:
+def measured(work: Callable[[Any], R], check: Callable[[], None], batch: list[Any]) -> tuple[list[R], Moved]:
     """Items one after the other, and the bytes that they have moved. A store that is silent is asked again."""
-    with counted() as moved, patient(check_stop):
+    with counted() as moved, patient(check):
         return [work(item) for item in batch], moved
 
 
@@ -84,8 +85,19 @@ class Threads:
         self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any], cut: bool = True, sweep: int = 0
     ) -> list[R]:
         """Run a task for every item."""
-        work = functools.partial(measured, functools.partial(checked, task, job, *given))
-        return _added_up(self, self.pool.map(work, ([item] for item in over)))
+        left = threading.Event()
+
+        def check() -> None:
+            stop_if_asked()
+            if left.is_set():  # another task has failed, and whoever waits for us will not take what we bring
+                raise KeyboardInterrupt
+
+        work = functools.partial(measured, functools.partial(checked, task, job, *given), check)
+        try:
+            return _added_up(self, self.pool.map(work, ([item] for item in over)))
+        except BaseException:
+            left.set()
+            raise
 
 
 def _added_up(workers: Workers, parts: list[tuple[list[R], Moved]]) -> list[R]:
@@ -98,7 +110,7 @@ def _added_up(workers: Workers, parts: list[tuple[list[R], Moved]]) -> list[R]:
 def in_worker(work: Callable[[Any], R], batch: list[Any]) -> tuple[list[R], Moved]:
     """What a Dask worker does at a time."""
     keep_freed_memory()
-    return measured(work, batch)
+    return measured(work, lambda: None, batch)  # a stop is the driver's affair, which cancels what is under way
 
 
 def batches(items: list[Any], n_threads: int) -> list[list[Any]]:
