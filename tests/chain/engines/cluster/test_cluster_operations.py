@@ -356,3 +356,16 @@ def test_a_worker_that_cannot_say_what_it_runs(client, monkeypatch):
         EngineError, match=r"the worker tcp://a:1 cannot say what it runs \(AttributeError: code_stamp\)"
     ):
         _meet.check_workers(client)
+
+
+def test_a_worker_that_goes_while_it_is_asked(monkeypatch):
+    """As those of an adaptive cluster do, which have nothing to do yet."""
+    asked = []
+
+    def ask(client, limit, *what):
+        asked.append(what)
+        return {"tcp://a:1": OSError("Stream is closed")}
+
+    monkeypatch.setattr(_meet, "_ask", ask)
+    _meet.check_workers(None)
+    assert len(asked) == 2

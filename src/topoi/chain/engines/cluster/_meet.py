@@ -116,6 +116,8 @@ def check_workers(client: Any) -> None:
             )
     ours = code_stamp()
     for worker, theirs in _ask(client, STAMPS, code_stamp).items():
+        if isinstance(theirs, OSError):  # it has gone since, as workers of an adaptive cluster do
+            continue
         if isinstance(theirs, BaseException):  # a topoi that has no such function, or that lacks a package
             raise EngineError(
                 f"the worker {worker} cannot say what it runs ({type(theirs).__name__}: {theirs}); install the same "
