@@ -127,11 +127,11 @@ def timed(kind: type[Any]) -> type[Any]:
         rounds: list[Any]
 
         def map(
-            self, task: Callable[..., Any], job: Any, *given: Any, over: Iterable[Any], cut: bool = True
+            self, task: Callable[..., Any], job: Any, *given: Any, over: Iterable[Any], **options: Any
         ) -> list[Any]:
             """A round."""
             begun = time.time()
-            found = super().map(Timed(task), job, *given, over=over, cut=cut)
+            found = super().map(Timed(task), job, *given, over=over, **options)
             self.rounds.append((task.__name__, begun, time.time(), [record for _, record in found]))
             return [answer for answer, _ in found]
 

@@ -64,9 +64,9 @@ class Watch:
     def map(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """Threads.map, which adds up the time of each kind of task and, when topics are new, the bytes of files."""
 
-        def watched(threads: Any, task: Any, job: Any, *given: Any, over: Any, cut: bool = True) -> Any:
+        def watched(threads: Any, task: Any, job: Any, *given: Any, **options: Any) -> Any:
             begun = time.process_time()
-            answers = original(threads, task, job, *given, over=over, cut=cut)
+            answers = original(threads, task, job, *given, **options)
             if self.at in given:
                 self.tasks[task.__name__] += time.process_time() - begun
                 if task.__name__ == "move":

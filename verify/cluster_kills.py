@@ -79,7 +79,7 @@ class Deadly(_workers.Dask):
         self.hit = self.running
         os.kill(self.rng.choice(self.pids), signal.SIGKILL)
 
-    def map(self, task, job, *given, over, cut=True):
+    def map(self, task, job, *given, **options):
         """Run a round, perhaps with a timer set."""
         ours = task.__name__ == self.task
         if ours and self.skip == 0:
@@ -88,7 +88,7 @@ class Deadly(_workers.Dask):
         if ours:
             self.skip -= 1
         try:
-            return super().map(task, job, *given, over=over, cut=cut)
+            return super().map(task, job, *given, **options)
         finally:
             self.running = False
 

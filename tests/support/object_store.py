@@ -23,18 +23,47 @@ S3 = {
 }
 
 
+class Server:
+    """An S3 server, which has nothing; it can go, and come back at its address with what it had."""
+
+    def __init__(self):
+        self.module = pytest.importorskip("moto.server", reason="needs pip install moto[server]")
+        pytest.importorskip("s3fs")
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)
+        self.port, self.thread = 0, None
+
+    def start(self):
+        if self.thread is None:
+            self.thread = self.module.ThreadedMotoServer(ip_address="127.0.0.1", port=self.port, verbose=False)
+            self.thread.start()
+            self.port = self.thread.get_host_and_port()[1]
+
+    def stop(self):
+        if self.thread is not None:
+            self.thread.stop()
+            self.thread = None
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.port}"
+
+
 @contextlib.contextmanager
 def serving():
-    """The address of a new S3 server, which has nothing."""
-    server = pytest.importorskip("moto.server", reason="needs pip install moto[server]")
-    pytest.importorskip("s3fs")
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    thread = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    thread.start()
+    """The address of a new server."""
+    with running() as server:
+        yield server.address
+
+
+@contextlib.contextmanager
+def running():
+    """A new server."""
+    server = Server()
+    server.start()
     try:
-        yield "http://{}:{}".format(*thread.get_host_and_port())
+        yield server
     finally:
-        thread.stop()
+        server.stop()
 
 
 def use(monkeypatch, address):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from topoi._disk import blocks, folders, locks, remote
 from topoi._disk.cache import cached_file, forget, here, renew
+from topoi._disk.moved import note_mapped, note_read, note_written
 from topoi._disk.remote import Location, Remote, locate
 from topoi._disk.whole import writing_whole
 
@@ -150,7 +151,11 @@ def write_once(place: Location, write: Callable[[BinaryIO], object]) -> None:
 
 def read_now(place: Location) -> bytes:
     """The bytes of a file that may have been written anew: no copy of an object is believed."""
-    return remote.read(place) if isinstance(place, Remote) else place.read_bytes()
+    if isinstance(place, Remote):
+        return remote.read(place)
+    data = place.read_bytes()
+    note_read(len(data))
+    return data
 
 
 def read_range(place: Location, first: int, last: int) -> bytes:
@@ -159,7 +164,9 @@ def read_range(place: Location, first: int, last: int) -> bytes:
         return remote.read(place, first, last) if last > first else b""
     with place.open("rb") as file:
         file.seek(first)
-        return file.read(last - first)
+        data = file.read(last - first)
+    note_read(len(data))
+    return data
 
 
 # ---- Large arrays, of which every task writes its part and which all tasks map -------------------------------
@@ -185,6 +192,7 @@ def write_shared(place: Location, first: int, part: NDArray[Any]) -> None:
         with blocks.file_in_place(place) as file:
             file.seek(first * part.itemsize)
             file.write(data)
+        note_written(data.nbytes)
     elif part.size:
         remote.put_bytes(_part(place, first), data.tobytes())
 
@@ -201,6 +209,8 @@ def map_shared(place: Location, dtype: Any, shape: tuple[int, ...], mode: Any = 
         file = place
     if (found := file.stat().st_size) != itemsize * math.prod(shape):
         raise OSError(f"{place} is damaged (it has {found} bytes, too few or too many)")
+    if isinstance(place, Path) and mode != "r+":  # what is written to it counts, when it is flushed
+        note_mapped(place, found)
     return blocks.map_file(file, dtype, shape, mode)
 
 
@@ -209,6 +219,7 @@ def flush_shared(place: Location, array: NDArray[Any]) -> None:
     if isinstance(place, Path):
         if isinstance(array.base, np.memmap):
             array.base.flush()
+            note_written(array.nbytes)
         return
     if not array.size:
         return

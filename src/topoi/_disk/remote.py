@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
+from topoi._disk.moved import note_read, note_written
+from topoi._disk.patience import SilentStoreError, asked_again
 from topoi.errors import MissingObjectError, PackageMissingError, StorageError, TopoiError
 
 _URL = re.compile(r"(?P<protocol>[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]*)*)://")
@@ -107,35 +109,45 @@ def shown(path: str | os.PathLike[str] | Remote) -> str:
     return str(path) if isinstance(path, Remote) else _harmless(os.fspath(path))
 
 
+@asked_again
 def read(remote: Remote, first: int = 0, last: int | None = None) -> bytes:
     """The bytes first … last − 1 of an object; fewer if it ends before."""
     with _store(remote) as (store, path):
-        if first == 0 and last is None:
-            return bytes(store.cat_file(path))
-        return bytes(store.cat_file(path, start=first, end=last))
+        whole = first == 0 and last is None
+        data = bytes(store.cat_file(path) if whole else store.cat_file(path, start=first, end=last))
+    note_read(len(data))
+    return data
 
 
+@asked_again
 def fetch(remote: Remote, path: Path) -> None:
     """Write an object to a new file."""
     with _store(remote) as (store, name):
         store.get_file(name, str(path))
+    note_read(path.stat().st_size)
 
 
+@asked_again
 def put(remote: Remote, path: Path) -> None:
     """Make an object of a file; one that had the name is replaced."""
+    n_bytes = path.stat().st_size
     with _store(remote) as (store, name):
-        if path.stat().st_size <= AT_ONCE:
+        if n_bytes <= AT_ONCE:
             store.pipe_file(name, path.read_bytes())
         else:
             store.put_file(str(path), name)
+    note_written(n_bytes)
 
 
+@asked_again
 def put_bytes(remote: Remote, data: bytes) -> None:
     """Make an object of bytes; one that had the name is replaced."""
     with _store(remote) as (store, name):
         store.pipe_file(name, data)
+    note_written(len(data))
 
 
+@asked_again
 def size(remote: Remote) -> int | None:
     """How many bytes an object has; None if there is none."""
     with contextlib.suppress(MissingObjectError), _store(remote) as (store, path):
@@ -148,6 +160,7 @@ def size(remote: Remote) -> int | None:
     return None
 
 
+@asked_again
 def below(remote: Remote) -> dict[str, int]:
     """The names of the objects in a folder and in its folders, from there on, and how many bytes they have."""
     with contextlib.suppress(MissingObjectError), _store(remote) as (store, path):
@@ -159,7 +172,11 @@ def below(remote: Remote) -> dict[str, int]:
 
 def remove(folder: Remote, names: Iterable[str]) -> None:
     """Remove objects in a folder; they need not be there."""
-    paths = []
+    _remove(folder, list(names))
+
+
+@asked_again
+def _remove(folder: Remote, names: list[str]) -> None:
     with _store(folder) as (store, path):
         paths = [f"{path.rstrip('/')}/{name}" for name in names]
         for first in range(0, len(paths), 1000):
@@ -262,7 +279,7 @@ def _fault(remote: Remote, error: Exception) -> TopoiError:
             f"{remote}: the store does not let us in ({what}); give credentials where the package of the store looks "
             "for them, for s3:// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, on workers as well"
         )
-    return StorageError(
+    return SilentStoreError(
         f"{remote}: the store cannot be reached, or has refused ({what}); see to the network, the address of the store "
         "(for s3:// AWS_ENDPOINT_URL) and its bucket, then call again"
     )

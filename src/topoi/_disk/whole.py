@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from topoi._disk.inside import opened
+from topoi._disk.moved import note_written
 from topoi._disk.remote import Remote, fetch, locate, put
 
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -49,6 +50,7 @@ def writing_whole(path: str | os.PathLike[str] | Remote, sync: bool = True, foll
             # Not `tempfile`, whose files only their owner may read.
             with os.fdopen(folder.open(new, NEW), "wb") as file:
                 yield file
+                note_written(file.tell())
                 file.flush()
                 if sync:
                     os.fsync(file.fileno())

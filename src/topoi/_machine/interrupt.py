@@ -62,5 +62,11 @@ class Interrupt(Request):
 
 def check_stop() -> None:
     """Raise KeyboardInterrupt if a stop was asked for: in a wait for others, who may never come, nothing is in hand."""
-    if threading.current_thread() is threading.main_thread() and any(request.requested for request in _listening):
+    if threading.current_thread() is threading.main_thread():
+        stop_if_asked()
+
+
+def stop_if_asked() -> None:
+    """The same in any thread; one of a pool hands the error on to whoever waits for its answer."""
+    if any(request.requested for request in _listening):
         raise KeyboardInterrupt

@@ -27,11 +27,13 @@ from scipy import sparse
 
 from topoi._disk import store, strict_json
 from topoi._disk.anywhere import files, locked, make_folder, make_inside, remove_file, rename, resolved
+from topoi._disk.patience import patient
 from topoi._disk.remote import Location, locate
 from topoi._disk.schema import NUMBER, SPARSE, TEXT, WHOLE, array_of, list_of, mapping_of, optional
 from topoi._disk.store import ModelError, Stored, UnreadableError
 from topoi._disk.whole import local_copy, write_whole
 from topoi._machine.arrays import Ints
+from topoi._machine.interrupt import stop_if_asked
 from topoi._machine.simd import pad
 from topoi.chain.model import check_whole
 from topoi.chain.priors import Priors, TopicPrior
@@ -259,6 +261,10 @@ class Journal:
 
     def write(self, state: State, samples: Samples, trace: Trace, blocks: Sequence[str] = ()) -> None:
         """Write a checkpoint and remove those before it but the last few."""
+        with patient(stop_if_asked):
+            self._write(state, samples, trace, blocks)
+
+    def _write(self, state: State, samples: Samples, trace: Trace, blocks: Sequence[str]) -> None:
         s = state.supervision
         point = Point(
             self.fingerprint, state.sweep, state.z, state.priors.arrays(), None if s is None else s.eta, samples.n,

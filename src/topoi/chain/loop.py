@@ -72,6 +72,8 @@ class Progress:
     model: int = 0  # which one, where a fit has several (a classifier with a model per class)
     held_out: float | None = None  # the score of documents that are not learned from, if there are some
     measure: str = ""  # its name
+    bytes_read: int = 0  # of files, with an engine, since the callback before: by all tasks, and by the driver
+    bytes_written: int = 0
 
 
 #: Called after every sweep; the run stops if it returns True.
@@ -166,7 +168,8 @@ def run(
 
         seconds = time.perf_counter() - begun
         told = (sweep, schedule.n_sweeps, schedule.n_burn_in, chain, kind.name, seconds, rate, value, info, model)
-        progress = Progress(*told, score, watch.measure if watch else "")
+        moved = engine.moved()
+        progress = Progress(*told, score, watch.measure if watch else "", moved.read, moved.written)
         wishes = [callback(progress) for callback in callbacks]  # every callback hears of every sweep
         if sweep == schedule.n_sweeps:
             break

@@ -35,19 +35,33 @@ def left_out(corpus: Corpus) -> dict[str, Any] | None:
 
 
 class Speed:
-    """A callback that keeps how quick the sweeps were. Their median leaves out the first, which loads the kernels."""
+    """A callback that keeps how quick the sweeps were. Their median leaves out the first, which loads the kernels.
+
+    With --dask it keeps what they have read and written in files, too.
+    """
 
     def __init__(self) -> None:
         self._rates: list[float] = []
+        self._read: list[int] = []
+        self._written: list[int] = []
 
     def __call__(self, progress: Any) -> None:
         """Take a note of one sweep."""
         self._rates.append(progress.tokens_per_second)
+        self._read.append(progress.bytes_read)
+        self._written.append(progress.bytes_written)
 
     @property
     def tokens_per_second(self) -> float:
         """Of one chain."""
         return statistics.median(self._rates) if self._rates else 0.0
+
+    @property
+    def bytes_moved(self) -> dict[str, int] | None:
+        """Read and written for a sweep; None where there are no files."""
+        if not any(self._written):
+            return None
+        return {"read": int(statistics.median(self._read)), "written": int(statistics.median(self._written))}
 
 
 def outcome(estimator: Any, seconds: float, speed: Speed) -> dict[str, Any]:
@@ -60,6 +74,7 @@ def outcome(estimator: Any, seconds: float, speed: Speed) -> dict[str, Any]:
         "stopped": estimator.stopped_,
         "seconds": round(seconds, 3),
         "tokens_per_second": speed.tokens_per_second,
+        "bytes_per_sweep": speed.bytes_moved,
         "log_joint": float(sum(last)) if len(last) == len(members) else None,
         "rhat": float(estimator.rhat_),
         "topics": _number_of_topics(estimator),
@@ -89,6 +104,8 @@ def number_in_words(found: Any) -> str:
 
 def summarise(model: Model, data: Dataset, out: Console) -> None:
     """Print a short summary and what to try next."""
+    from rich.filesize import decimal
+
     from topoi.cli._messages import in_words
     from topoi.cli.topics import topic_rows, topic_table
     from topoi.evaluate import convergence_in_words
@@ -109,6 +126,8 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
         out.say(remark)
     ended = {"finished": "", "time": " (stopped: time is up)", "converged": " (converged)"}
     speed = f"{about['tokens_per_second'] / 1e6:.2g} M tokens/s"
+    if moved := about["bytes_per_sweep"]:
+        speed += f", {decimal(moved['read'])} read and {decimal(moved['written'])} written for a sweep"
     joint = "" if about["log_joint"] is None else f"; log joint {about['log_joint']:,.0f}"
     stopped = ended.get(about["stopped"], " (stopped early)")
     out.say(

@@ -1,4 +1,4 @@
-"""A progress bar: sweeps, tokens/s, log joint, held-out score, time left.
+"""A progress bar: sweeps, tokens/s, bytes that an engine moves in files, log joint, held-out score, time left.
 
 On standard error, where it is silent in pipes; in a notebook, as output of the cell.
 """
@@ -16,6 +16,8 @@ from topoi.estimators.watch import NAMES
 
 WIDE = 110  # columns from which on there is room for every name; fewer, and the bar itself would give way
 LEAST = 76  # columns from which on there is room for the rate and scores; fewer, and the sweeps would give way
+SIZE = 10  # columns of a number of bytes
+IN_FILES = " in files"
 
 
 @contextmanager
@@ -32,6 +34,7 @@ def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
             bar_of_cell.close()
         return
     from rich.console import Console
+    from rich.filesize import decimal
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
@@ -39,6 +42,7 @@ def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
     narrow = console.width < WIDE
     measured = (
         TextColumn("{task.fields[rate]:.1f} M/s" if narrow else "{task.fields[rate]:.1f} M tokens/s"),
+        *((TextColumn("{task.fields[moved]}"),) if console.width >= LEAST + SIZE else ()),
         TextColumn("{task.fields[log_joint]}"),
         TextColumn("{task.fields[held_out]}"),
     )
@@ -55,12 +59,14 @@ def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
     def show(progress: Progress) -> None:
         key = (progress.model, progress.chain)
         if key not in tasks:
-            tasks[key] = int(bar.add_task("", total=progress.n_sweeps, rate=0.0, log_joint="", held_out=""))
+            tasks[key] = int(bar.add_task("", total=progress.n_sweeps, rate=0.0, moved="", log_joint="", held_out=""))
         several_models = any(model for model, _ in list(tasks))
         name = f"model {progress.model + 1} " if several_models else ""
         name += f"chain {progress.chain + 1} " if any(chain for _, chain in list(tasks)) else ""
         phase = "burn-in" if progress.sweep <= progress.n_burn_in else "sampling"
         fields: dict[str, object] = {"rate": progress.tokens_per_second / 1e6}
+        if files := progress.bytes_read + progress.bytes_written:
+            fields["moved"] = decimal(files) + (IN_FILES if console.width >= WIDE + SIZE + len(IN_FILES) else "")
         if progress.log_joint is not None:
             fields["log_joint"] = f"log joint {progress.log_joint:,.0f}"
         if progress.held_out is not None and not math.isnan(progress.held_out):
@@ -77,6 +83,8 @@ def progress_bar(wanted: bool) -> Iterator[list[Callback]]:
 
 def _in_cell(bar: NotebookBar) -> Callback:
     """A callback that shows the progress of every model and chain as a line of its own."""
+    from rich.filesize import decimal
+
     seen: dict[tuple[int, int], tuple[str, str]] = {}  # the last scores of each
     lines: dict[tuple[int, int], tuple[float, str]] = {}
 
@@ -99,6 +107,8 @@ def _in_cell(bar: NotebookBar) -> Callback:
         when = f"{progress.seconds:,.1f} s" if done else f"{left:,.0f} s left"
         text = f"{phase} ({progress.sampler}), sweep {progress.sweep:,} of {progress.n_sweeps:,}"
         rate = f", {progress.tokens_per_second / 1e6:.1f} M tokens/s"
+        if progress.bytes_read or progress.bytes_written:
+            rate += f", {decimal(progress.bytes_read)} read, {decimal(progress.bytes_written)} written"
         lines[key] = (share, f"{text}{rate}{joint}{held_out}, {when}")
         for one in list(lines) if is_new else [key]:  # names of the others may have grown
             bar.update(one, lines[one][0], name(one) + lines[one][1])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topoi._disk.moved import Moved
 from topoi._machine.pool import Pool
 from topoi.chain.checkpoint import Journal
 from topoi.chain.counts.elsewhere import WordRows, elsewhere
@@ -53,6 +54,9 @@ class Engine(Protocol):
 
     def divide(self, parts: int, priors: Priors) -> None:
         """Make each topic `parts` topics of those that `priors` are for: see `topoi.chain.state.divided`."""
+
+    def moved(self) -> Moved:
+        """Bytes of files that were read and written since this was asked last."""
 
     def log_joint(self) -> float:
         """log p(words, topics | α, β)."""
@@ -132,6 +136,10 @@ class Local:
         state.priors = priors
         self.sampler = None  # its tables have a column for each topic, and go before anything is made
         state.z[:] = divided(state.z, state.corpus, state.n_topics, parts, state.seed, state.sweep)
+
+    def moved(self) -> Moved:
+        """None: there are no files."""
+        return Moved()
 
     def log_joint(self) -> float:
         """log p(words, topics | α, β)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import mmap
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -327,7 +328,10 @@ def test_full_disk(killed, expected, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(_words, "write_shared", full)
-        with pytest.raises(EngineError, match=r"draw failed on .*No space left on device"):
+        with pytest.raises(
+            EngineError,
+            match=rf"draw failed on .*No space left on device; make room .*disk of {re.escape(str(tmp_path))}",
+        ):
             fit("partial", tmp_path, engine="blocks")
     assert said(fit("partial", tmp_path, engine="blocks")) == expected("partial")
 

@@ -98,7 +98,7 @@ def test_workers_that_cannot_help(tmp_path):
     job = Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", code_stamp(), fixed_priors([1.0], 0.1))
     assert checked(lambda *given: given[1], job, 7) == 7
     with pytest.raises(
-        EngineError, match=r"runs other code than the driver.*it has topoi .*; the driver has x\. Install"
+        EngineError, match=r"runs other code than the driver.*it has topoi .*; the driver has x\)\. Install"
     ):
         checked(print, Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", "x", fixed_priors([1.0], 0.1)))
 
@@ -125,3 +125,4 @@ def test_a_worker_with_a_modified_copy(copy):
     assert f"it has topoi {topoi.__version__} (source {source_digest(copy)})" in message
     assert f"the driver has {code_stamp()}" in message
     assert "the worker tcp://127.0.0.1:" in message
+    assert f"the source of topoi is {source_digest(copy)} there and {source_digest(PACKAGE)} here (" in message

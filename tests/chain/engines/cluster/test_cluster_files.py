@@ -170,7 +170,7 @@ def test_a_run_whose_folder_is_removed(sweep, temporary, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("number", "remedy"),
     [
-        (errno.ENOSPC, "make room on its disk"),
+        (errno.ENOSPC, "make room on the disk of"),
         (errno.EROFS, "make the folder one that can be written again"),
         (errno.EACCES, "make the folder one that can be written again"),
         (errno.EIO, "see to the disk of"),
@@ -197,7 +197,7 @@ def test_no_room_for_the_shares_of_documents(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(_engine, "write_shared", full)
-        with pytest.raises(EngineError, match=r"doc_topic failed on .*No space left.*make room on its disk"):
+        with pytest.raises(EngineError, match=r"doc_topic failed on .*No space left.*make room on the disk of"):
             LDA(**QUICK, engine="blocks").fit(X, checkpoint=tmp_path)
     model = LDA(**QUICK, engine="blocks").fit(X, checkpoint=tmp_path)
     np.testing.assert_array_equal(model.doc_topic_, LDA(**QUICK).fit(X).doc_topic_)

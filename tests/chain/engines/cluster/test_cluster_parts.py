@@ -89,11 +89,16 @@ def test_a_pickle_forgets_a_connection():
     assert pickle.loads(pickle.dumps(LDA(engine="blocks"))).engine == "blocks"
 
 
-def test_a_cluster_that_gives_up(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("CancelledError", r"lost tasks \(all those workers died\); with .*checkpoint=folder.* goes on"),
+        ("KilledWorker", r"tasks of sweep 3, “counts and φ”, have ended several workers\. As a rule .* goes on"),
+    ],
+)
+def test_a_cluster_that_gives_up(name, says, tmp_path, monkeypatch):
     pytest.importorskip("distributed")
-
-    class KilledWorker(Exception):  # noqa: N818 (Dask's name)
-        """What Dask raises when a task has cost several workers."""
+    given_up = type(name, (Exception,), {})
 
     class Client:
         cancelled = None
@@ -105,7 +110,7 @@ def test_a_cluster_that_gives_up(tmp_path, monkeypatch):
             return items
 
         def gather(self, futures):
-            raise KilledWorker("all those workers died")
+            raise given_up("all those workers died")
 
         def cancel(self, futures):
             self.cancelled = futures
@@ -113,8 +118,8 @@ def test_a_cluster_that_gives_up(tmp_path, monkeypatch):
     monkeypatch.setattr("distributed.wait", lambda futures, timeout: None)
     client = Client()
     job = Job(str(tmp_path), str(tmp_path), 1, 1, 0, "float32", "", fixed_priors([1.0], 0.1))
-    with pytest.raises(EngineError, match=r"lost tasks \(all those workers died\); with .*checkpoint=folder.* goes on"):
-        _workers.Dask(client, print).map(print, job, over=[1, 2])
+    with pytest.raises(EngineError, match=says):
+        _workers.Dask(client, print).map(_words.draw, job, over=[1, 2], sweep=3)
     assert client.cancelled == [[1], [2]]
 
 

@@ -18,7 +18,7 @@ from support.cli_files import call, write_csv
 from support.corpora import random_counts
 from support.waiting import PATIENCE
 from topoi import LDA, ParameterError
-from topoi.chain.engines.cluster import EngineError, _connect, _peer, _workers
+from topoi.chain.engines.cluster import EngineError, _connect, _meet, _peer, _workers
 from topoi.cli._stop import Stop
 
 distributed = pytest.importorskip("distributed")
@@ -319,7 +319,7 @@ def test_a_wait_for_workers_hears_sigterm(cluster, monkeypatch):
     with Stop() as stop, deserted(cluster, 20), distributed.Client(cluster.scheduler_address) as client:
         stop.gentle = True
         with pytest.raises(KeyboardInterrupt):  # before: an error after 20 seconds
-            _connect.meet_workers(client, lambda _: signal.raise_signal(signal.SIGTERM))
+            _meet.meet_workers(client, lambda _: signal.raise_signal(signal.SIGTERM))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -331,7 +331,7 @@ def test_a_sweep_that_nobody_is_there_to_finish_hears_a_signal(cluster, monkeypa
     def press(client, say):
         waits.append(True)
         signal.raise_signal(number)
-        _connect.wait_for_worker(client, say)
+        _meet.wait_for_worker(client, say)
 
     def leave(progress):
         monkeypatch.setattr(_workers, "wait_for_worker", press)

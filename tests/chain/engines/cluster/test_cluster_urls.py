@@ -164,6 +164,7 @@ class Lost:
         import fsspec
 
         self.now = False
+        patch.setenv("TOPOI_STORE_SECONDS", "0")
         url_to_fs = fsspec.core.url_to_fs
 
         def lost(*given, **more):
@@ -290,9 +291,9 @@ def client(machines):
 def test_two_workers(name, client, caches, expected, monkeypatch):
     told, given = set(), _workers.Dask.map
 
-    def note(self, task, job, *more, over):
+    def note(self, task, job, *more, **options):
         told.update((job.folder, job.corpus))
-        return given(self, task, job, *more, over=over)
+        return given(self, task, job, *more, **options)
 
     monkeypatch.setattr(_workers.Dask, "map", note)
     url = object_store.new_bucket()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pkgutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +20,6 @@ Say = Callable[[str], None]
 SPELL = 0.2  # seconds
 PATIENT = 2.0  # seconds before a wait is told
 GRACE = 10.0  # seconds that Dask may take longer than the limit that it was given
-WORKERS = "topoi.workers-timeout"  # a name in Dask's configuration, as `distributed.comm.timeouts.connect` is
 CERTIFICATES = (
     "TLS needs files of certificates, which Dask's configuration names: DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
     "DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT and DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY; see docs/cluster.md"
@@ -148,7 +146,7 @@ def _check_version(client: Any, address: str, limit: float) -> None:
     try:
         theirs = within(limit, lambda: client.run_on_scheduler(version, "distributed"), "", lambda _: None)
     except Overdue:
-        raise _unanswered(address, limit) from None
+        raise unanswered(address, limit) from None
     except Exception as error:
         raise EngineError(f"the Dask scheduler at {address} cannot be used ({error}); it needs {_ours()}") from error
     if theirs != version("distributed"):
@@ -157,55 +155,7 @@ def _check_version(client: Any, address: str, limit: float) -> None:
         )
 
 
-def meet_workers(client: Any, say: Say) -> None:
-    """Wait for the first worker, and see that those who are there can help."""
-    wait_for_worker(client, say)
-    check_workers(client)
-
-
-def wait_for_worker(client: Any, say: Say) -> None:
-    """Wait until a worker is there that takes tasks."""
-    import dask
-    from dask.utils import parse_timedelta
-
-    limit = float(parse_timedelta(dask.config.get(WORKERS, "5 minutes")))
-    address = client.scheduler.address if client.scheduler else "?"
-    waiting = (
-        f"no worker is running at the Dask scheduler at {address}; waiting up to {limit:g} s for one "
-        f"(dask worker {address}) …"
-    )
-    try:
-        within(limit + GRACE, lambda: client.wait_for_workers(1, timeout=limit), waiting, say)
-    except TimeoutError as error:
-        raise EngineError(
-            f"no worker has come to the Dask scheduler at {address} within {limit:g} seconds; start some: dask worker "
-            f"{address} (or wait longer: DASK_TOPOI__WORKERS_TIMEOUT=1h); if workers end by themselves, see their "
-            f"logs; {AGAIN}"
-        ) from error
-    except Overdue:
-        raise _unanswered(address, limit) from None
-    except OSError as error:
-        raise lost(address, error) from error
-
-
-def check_workers(client: Any) -> None:
-    """Raise if a worker that is there cannot import topoi: Dask would end it with its first task, and tell nobody."""
-    ask = pkgutil.resolve_name, "topoi:__version__"  # of the standard library: what every worker can unpickle
-    try:
-        answers = within(GRACE, lambda: client.run(*ask, on_error="return"), "", lambda _: None)
-    except Overdue:  # one hangs: Dask gives its tasks to others
-        return
-    except OSError as error:
-        raise lost(client.scheduler.address, error) from error
-    for worker, answer in answers.items():
-        if isinstance(answer, ImportError):
-            raise EngineError(
-                f"the worker {worker} cannot import topoi ({answer}); install the same packages there as here, and "
-                "start it anew"
-            )
-
-
-def _unanswered(address: str, limit: float) -> EngineError:
+def unanswered(address: str, limit: float) -> EngineError:
     return EngineError(
         f"the Dask scheduler at {address} has not answered for {limit:g} seconds; start it anew; {AGAIN}"
     )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._disk.blocks import file_to_sync
+from topoi._disk.moved import note_read
 from topoi._disk.remote import Location, locate
 from topoi._disk.store import ModelError
 from topoi._disk.whole import local_copy
@@ -191,6 +192,8 @@ def seal(job: Job, path: str) -> str:
                 os.fsync(file.fileno())
             while data := file.read(2**20):
                 digest.update(data)
+                if isinstance(place, Path):
+                    note_read(len(data))
     except FileNotFoundError:
         return ""
     return digest.hexdigest()

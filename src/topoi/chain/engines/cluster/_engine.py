@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import uuid
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -37,6 +37,7 @@ from topoi._disk.anywhere import (
 )
 from topoi._disk.blocks import new_mapped_array
 from topoi._disk.folders import RUN_NAMES, SWEEP_NAMES, remove_with, temporary_folder
+from topoi._disk.moved import Moved
 from topoi._disk.remote import Location
 from topoi._disk.store import ModelError
 from topoi._machine.simd import LANES
@@ -102,6 +103,9 @@ class Cluster:
         self.kept: tuple[int, sparse.csr_array] | None = None  # likewise, their sum up to a sample
         self.written: dict[int, int | None] = {}  # sweeps of the checkpoints of this process, and their `shares_at`
         self.tallied: tuple[int, Spectrum, NDArray[np.int64]] | None = None
+        self.by_driver = Moved()
+        self.workers.moved.take()  # of a chain before this one
+        self.shown = state.sweep  # the sweep that is under way
 
     def _new_job(self) -> Job:
         """A job for as many topics as the state has, with a folder of its own."""
@@ -130,11 +134,16 @@ class Cluster:
 
     # ---- Rounds of tasks ---------------------------------------------------------------------------------
 
+    def _map(
+        self, task: Callable[..., R], *given: Any, over: Iterable[Any], cut: bool = True, job: Job | None = None
+    ) -> list[R]:
+        return self.workers.map(task, job or self.job, *given, over=over, cut=cut, sweep=self.shown)
+
     def _groups(self, task: Callable[..., R], *given: Any) -> list[R]:
-        return self.workers.map(task, self.job, *given, over=range(self.layout.n_groups))
+        return self._map(task, *given, over=range(self.layout.n_groups))
 
     def _shards(self, task: Callable[..., R], *given: Any) -> list[R]:
-        return self.workers.map(task, self.job, *given, over=range(self.layout.n_shards))
+        return self._map(task, *given, over=range(self.layout.n_shards))
 
     def _publish(self) -> None:
         """Tell the tasks of the coming sweep the priors and the weights."""
@@ -150,10 +159,10 @@ class Cluster:
         Tasks count several groups together: how many depends on who is there, and the sums do not depend on it.
         """
         spans = self.layout.spans(batches(list(range(self.layout.n_groups)), self.workers.n_threads))
-        found = self.workers.map(task, self.job, *given, over=spans, cut=False)
+        found = self._map(task, *given, over=spans, cut=False)
         self.spans = spans
         for level, n in list(enumerate(_words.count_levels(len(spans))))[1:]:
-            self.workers.map(_words.combine, self.job, sweep, spans, level, over=range(n))
+            self._map(_words.combine, sweep, spans, level, over=range(n))
         return found
 
     # ---- Begin, go on, checkpoint ------------------------------------------------------------------------
@@ -197,6 +206,7 @@ class Cluster:
         if self.state.n_topics != self.job.n_topics:  # they had become more
             self.job = self._new_job()
         old, self.shares_at = self._where(point)
+        self.shown = self.state.sweep
         self._go_on(old)
         if samples.counts is not None and samples.last is not None and _samples.are_large(self.state):
             make_new(self.job.kept(self.state.sweep))
@@ -230,7 +240,7 @@ class Cluster:
         if not point.blocks or not all(map(BLOCK.fullmatch, point.blocks)):
             raise ModelError(f"the checkpoint of sweep {point.sweep} does not name its blocks")
         files = self._files(*self._at(point))
-        digests = self.workers.map(_documents.seal, self._anywhere(), over=map(as_text, files))
+        digests = self._map(_documents.seal, over=map(as_text, files), job=self._anywhere())
         for file, digest, line in zip(files, digests, point.blocks, strict=False):
             if self._line(file, digest) != line:
                 raise ModelError(f"{file} is {'damaged' if digest else 'missing'}")
@@ -254,7 +264,7 @@ class Cluster:
         """Write a checkpoint: digests of the files of this sweep, and all that the driver has."""
         self.begin()
         files = self._files(self.job, self.state.sweep, self.shares_at)
-        digests = self.workers.map(_documents.seal, self.job, over=map(as_text, files))
+        digests = self._map(_documents.seal, over=map(as_text, files))
         journal.write(self.state, samples, trace, list(map(self._line, files, digests)))
         self.written[self.state.sweep] = self.shares_at
         self._tidy({int(path.stem.removeprefix("sweep-")) for path in journal.files()})
@@ -271,11 +281,18 @@ class Cluster:
 
     # ---- What `run` asks for -----------------------------------------------------------------------------
 
+    def moved(self) -> Moved:
+        """Bytes of files that the driver and the tasks have read and written since this was asked last."""
+        moved = self.by_driver.take()
+        moved.add(self.workers.moved.take())
+        return moved
+
     @with_files
     def sweep(self, kind: type[Sampler], options: Mapping[str, Any]) -> dict[str, float]:
         """Move every token once."""
         self.begin()
         state, job, before = self.state, self.job, self.state.sweep
+        self.shown = before + 1
         sampler = kind(state, **options)
         factor = sampler.factor
         assert isinstance(factor, FixedFactor)
@@ -285,7 +302,7 @@ class Cluster:
         state.sweep += 1
         if state.supervision is not None:
             chunks = range(-(-job.n_tasks // LANES))
-            parts = self.workers.map(weigh, job, state.sweep, over=chunks)
+            parts = self._map(weigh, state.sweep, over=chunks)
             for name, array in state.supervision.learned.items():
                 array[:] = np.concatenate([part[name] for part in parts])
         self._publish()

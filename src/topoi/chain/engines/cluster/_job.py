@@ -31,7 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._disk.anywhere import here, locate, read_now, read_range, write_once
-from topoi._disk.remote import Location
+from topoi._disk.moved import note_read
+from topoi._disk.remote import Location, Remote
 from topoi._disk.safetensors import write_safetensors
 from topoi.chain.priors import Priors
 from topoi.chain.responses.base import Response
@@ -195,7 +196,7 @@ def read_arrays(path: Location, *names: str) -> dict[str, NDArray[Any]]:
 
     try:
         with safe_open(str(here(path)), framework="numpy") as file:
-            return {name: file.get_tensor(name) for name in names or file.keys()}
+            return _counted(path, {name: file.get_tensor(name) for name in names or file.keys()})
     except SafetensorError as error:
         raise damaged(path, str(error)) from error
 
@@ -207,7 +208,7 @@ def read_held(path: Location, *names: str) -> dict[str, NDArray[Any]]:
     try:
         with safe_open(str(here(path)), framework="numpy") as file:
             held = set(file.keys())
-            return {name: file.get_tensor(name) for name in names if name in held}
+            return _counted(path, {name: file.get_tensor(name) for name in names if name in held})
     except SafetensorError as error:
         raise damaged(path, str(error)) from error
 
@@ -218,9 +219,23 @@ def read_items(path: Location, first: int, last: int, *names: str) -> dict[str, 
 
     try:
         with safe_open(str(here(path)), framework="numpy") as file:
-            return {name: file.get_slice(name)[first:last] for name in names}
+            return _counted(path, {name: file.get_slice(name)[first:last] for name in names})
     except SafetensorError as error:
         raise damaged(path, str(error)) from error
+
+
+def read_rows(path: Location, *slices: slice) -> NDArray[Any]:
+    """A part of an .npy file, mapped."""
+    part: NDArray[Any] = np.load(here(path), mmap_mode="r")[slices]
+    _counted(path, {"": part})
+    return part
+
+
+def _counted(path: Location, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Arrays of a file, counted as read. Of an object a copy here is read: what was fetched is counted."""
+    if not isinstance(path, Remote):
+        note_read(sum(array.nbytes for array in arrays.values()))
+    return arrays
 
 
 def read_model(job: Job, sweep: int) -> dict[str, NDArray[Any]]:

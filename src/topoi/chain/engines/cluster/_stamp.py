@@ -41,6 +41,25 @@ def code_stamp() -> str:
     return f"topoi {__version__} (source {source_digest(files('topoi'))}), Python {python}, {packages}"
 
 
+def differences(theirs: str, ours: str) -> str:
+    """What differs between two stamps, by name and with both versions."""
+    here, found = dict(_parts(ours)), []
+    for name, version_there in _parts(theirs):
+        if here.get(name) != version_there:
+            found.append(f"{name} is {version_there} there and {here.get(name, 'none')} here")
+    return "; ".join(found) or "it is of another version of topoi"
+
+
+def _parts(stamp: str) -> Iterator[tuple[str, str]]:
+    """The names and versions of a stamp."""
+    for part in stamp.split(", "):
+        name, _, value = part.partition(" ")
+        number, source, digest = value.partition(" (source ")
+        yield name, number
+        if source:
+            yield f"the source of {name}", digest.removesuffix(")")
+
+
 def source_digest(package: Traversable) -> str:
     """A hash of all modules in a folder or an archive; how lines end, which Git may change, does not count."""
     digest = hashlib.blake2b(digest_size=8)

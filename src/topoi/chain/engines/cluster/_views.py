@@ -15,14 +15,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._disk.anywhere import here, locate
+from topoi._disk.anywhere import locate
 from topoi._disk.remote import Location, shown
 from topoi._machine.arrays import Floats
 from topoi.chain.counts.shares import ByColumns, Design
 from topoi.chain.engines.cluster._about import read_about
 from topoi.chain.engines.cluster._counts import add_file
 from topoi.chain.engines.cluster._faults import EngineError
-from topoi.chain.engines.cluster._job import Job, Layout, checksum, damaged, read_arrays, read_model, read_part
+from topoi.chain.engines.cluster._job import (
+    Job,
+    Layout,
+    checksum,
+    damaged,
+    read_arrays,
+    read_model,
+    read_part,
+    read_rows,
+)
 from topoi.chain.priors import Priors
 from topoi.chain.responses.columns import Columns
 from topoi.chain.responses.supervision import Supervision
@@ -62,6 +71,11 @@ class Opened:
         with self.lock:
             for key in [key for key in self.corpora if key[0] == folder]:
                 del self.corpora[key]
+
+    def forget_all(self) -> None:
+        """Close all groups: they are opened again when they are needed."""
+        with self.lock:
+            self.corpora.clear()
 
 
 group_corpus = Opened()
@@ -112,7 +126,7 @@ def group_supervision(job: Job, layout: Layout, group: int, model: Mapping[str, 
     if job.response is None:
         return None
     rows = slice(*layout.documents[group : group + 2])
-    y, weight = (np.array(np.load(here(job.root / f"{name}.npy"), mmap_mode="r")[rows]) for name in ("y", "weight"))
+    y, weight = (np.array(read_rows(job.root / f"{name}.npy", rows)) for name in ("y", "weight"))
     columns = None if job.columns_nu is None else read_columns(job, group, len(y))
     return supervision(job, model, y, weight, columns)
 

@@ -18,12 +18,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._disk.anywhere import here
 from topoi._disk.remote import Location
 from topoi._machine.pool import Pool
 from topoi._machine.simd import LANES
 from topoi.chain.counts.shares import Design
-from topoi.chain.engines.cluster._job import Job, Layout, cut, read_arrays, read_items, read_model, write_arrays
+from topoi.chain.engines.cluster._job import (
+    Job,
+    Layout,
+    cut,
+    read_arrays,
+    read_items,
+    read_model,
+    read_rows,
+    write_arrays,
+)
 from topoi.chain.engines.cluster._views import columns_file, supervision
 
 ONE = Pool(1)
@@ -38,7 +46,7 @@ def weigh(job: Job, sweep: int, number: int) -> dict[str, NDArray[Any]]:
     tasks = slice(first, first + LANES)
     model = read_model(job, sweep - 1)
     learned = {name: array[tasks].copy() for name, array in model.items() if name in ("eta", "columns", "own")}
-    given = (np.load(here(job.root / f"{name}.npy"), mmap_mode="r")[:, tasks] for name in ("y", "weight"))
+    given = (read_rows(job.root / f"{name}.npy", slice(None), tasks) for name in ("y", "weight"))
     y, weight = given if "own" not in learned else map(np.array, given)  # else they are not looked at
     groups = range(layout.n_groups)
     columns = None if job.columns_nu is None else Stored([columns_file(job, group) for group in groups], layout)

@@ -3,54 +3,68 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
+from topoi._disk.moved import Moved, counted
+from topoi._disk.patience import patient
 from topoi._machine.allocator import keep_freed_memory
+from topoi._machine.interrupt import stop_if_asked
 from topoi._machine.pool import Pool
-from topoi.chain.engines.cluster._connect import Say, connect, lost, meet_workers, wait_for_worker
-from topoi.chain.engines.cluster._faults import AGAIN, EngineError, file_fault, missing_folder, place
+from topoi.chain.engines.cluster._connect import Say, connect, lost
+from topoi.chain.engines.cluster._faults import AGAIN, EngineError, file_fault, missing_folder, place, worn_out
 from topoi.chain.engines.cluster._job import Job
+from topoi.chain.engines.cluster._meet import meet_workers, other_code, wait_for_worker
+from topoi.chain.engines.cluster._names import keys
 from topoi.chain.engines.cluster._stamp import code_stamp
 from topoi.errors import PackageMissingError, ParameterError
 
 R = TypeVar("R")
 SPELL = 2.0  # seconds after which a round of tasks that is not done is looked at: without workers it is never done
 CHOICES = 'None, "blocks", a Dask Client, or the address of a Dask scheduler such as "tcp://host:8786"'
-#: What Dask raises when it gives up: a task has cost several workers (too little memory?), or the scheduler has gone.
-LOST = ("KilledWorker", "FutureCancelledError", "FuturesCancelledError", "CancelledError")
+#: What Dask raises when it gives up: a task has cost several workers, or the scheduler has gone.
+WORN_OUT = "KilledWorker"
+LOST = ("FutureCancelledError", "FuturesCancelledError", "CancelledError")
 
 
 class Workers(Protocol):
     """Whoever runs tasks."""
 
     elsewhere: bool  # whether they may be on machines that do not see the disk of this one
+    moved: Moved  # bytes that all tasks so far have read and written
 
     @property
     def n_threads(self) -> int:
         """How many tasks they do at a time."""
 
-    def map(self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any], cut: bool = True) -> list[R]:
+    def map(
+        self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any], cut: bool = True, sweep: int = 0
+    ) -> list[R]:
         """[task(job, *given, item) for item in over], in this order, possibly at the same time.
 
-        `cut` says that items may be put together to batches; else they have been cut by `batches`.
+        `cut` says that items may be put together to batches; else they have been cut by `batches`. `sweep` is for those
+        who look on.
         """
 
 
 def checked(task: Callable[..., R], job: Job, *arguments: Any) -> R:
     """Run a task where it can be run: with the same code, and with the folder of the run in sight."""
     if code_stamp() != job.stamp:
-        raise EngineError(
-            f"the worker {place()} runs other code than the driver, and would draw other topics: it has "
-            f"{code_stamp()}; the driver has {job.stamp}. Install the same there, and start the worker anew"
-        )
+        raise other_code(place(), code_stamp(), job.stamp)
     if gone := missing_folder(job):
         raise gone
     try:
         return task(job, *arguments)
     except (OSError, PackageMissingError) as error:
         raise file_fault(job, task.__name__, error) from error
+
+
+def measured(work: Callable[[Any], R], check: Callable[[], None], batch: list[Any]) -> tuple[list[R], Moved]:
+    """Items one after the other, and the bytes that they have moved. A store that is silent is asked again."""
+    with counted() as moved, patient(check):
+        return [work(item) for item in batch], moved
 
 
 class Threads:
@@ -60,21 +74,43 @@ class Threads:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
+        self.moved = Moved()
 
     @property
     def n_threads(self) -> int:
         """Threads of the pool."""
         return self.pool.n_jobs
 
-    def map(self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any], cut: bool = True) -> list[R]:
+    def map(
+        self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any], cut: bool = True, sweep: int = 0
+    ) -> list[R]:
         """Run a task for every item."""
-        return self.pool.map(functools.partial(checked, task, job, *given), over)
+        left = threading.Event()
+
+        def check() -> None:
+            stop_if_asked()
+            if left.is_set():  # another task has failed, and whoever waits for us will not take what we bring
+                raise KeyboardInterrupt
+
+        work = functools.partial(measured, functools.partial(checked, task, job, *given), check)
+        try:
+            return _added_up(self, self.pool.map(work, ([item] for item in over)))
+        except BaseException:
+            left.set()
+            raise
 
 
-def in_worker(work: Callable[[Any], R], batch: list[Any]) -> list[R]:
+def _added_up(workers: Workers, parts: list[tuple[list[R], Moved]]) -> list[R]:
+    """The answers of all batches; what they have moved is added to the rest."""
+    for _, moved in parts:
+        workers.moved.add(moved)
+    return [answer for answers, _ in parts for answer in answers]
+
+
+def in_worker(work: Callable[[Any], R], batch: list[Any]) -> tuple[list[R], Moved]:
     """What a Dask worker does at a time."""
     keep_freed_memory()
-    return [work(item) for item in batch]
+    return measured(work, lambda: None, batch)  # a stop is the driver's affair, which cancels what is under way
 
 
 def batches(items: list[Any], n_threads: int) -> list[list[Any]]:
@@ -98,24 +134,29 @@ class Dask:
     def __init__(self, client: Any, say: Say) -> None:
         self.client = client
         self.say = say
+        self.moved = Moved()
 
     @property
     def n_threads(self) -> int:
         """Threads of the workers that are there now."""
         return max(1, int(sum(self.client.nthreads().values())))
 
-    def map(self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any], cut: bool = True) -> list[R]:
+    def map(
+        self, task: Callable[..., R], job: Job, *given: Any, over: Iterable[Any], cut: bool = True, sweep: int = 0
+    ) -> list[R]:
         """Run a task for every item; answers are small."""
         work = functools.partial(in_worker, functools.partial(checked, task, job, *given))
         items = list(over)
         parts = batches(items, self.n_threads) if cut else [[item] for item in items]
         # Not pure: the name of a task in Dask says nothing about its files, so no answer may be taken from a cache.
-        futures = self.client.map(work, parts, pure=False, key=f"topoi-{task.__name__}")
+        futures = self.client.map(work, parts, pure=False, key=keys(task.__name__, sweep, len(parts)))
         try:
             self._wait(futures)
-            answers: list[list[R]] = self.client.gather(futures)
+            found: list[tuple[list[R], Moved]] = self.client.gather(futures)
         except BaseException as error:
             self.client.cancel(futures)
+            if type(error).__name__ == WORN_OUT:
+                raise worn_out(task.__name__, sweep, error) from error
             if type(error).__name__ in LOST:
                 raise EngineError(f"the cluster has lost tasks ({error}); {AGAIN}") from error
             if isinstance(error, OSError):  # those of tasks have become ours
@@ -126,7 +167,7 @@ class Dask:
                     f"install the same packages there as here: {job.stamp}"
                 ) from error
             raise
-        return [answer for part in answers for answer in part]
+        return _added_up(self, found)
 
     def _wait(self, futures: list[Any]) -> None:
         """Wait for tasks; now and then see whether there is anyone who could do them."""
