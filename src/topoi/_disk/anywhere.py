@@ -10,7 +10,7 @@ import contextlib
 import math
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi._disk import blocks, folders, locks, remote
-from topoi._disk.cache import cached_file, forget, here, renew
+from topoi._disk.cache import cached_file, forget, held, here, renew
 from topoi._disk.moved import note_mapped, note_read, note_written
 from topoi._disk.remote import Location, Remote, locate
+from topoi._disk.safetensors import fetch_named
 from topoi._disk.whole import writing_whole
 
 
@@ -149,6 +150,11 @@ def write_once(place: Location, write: Callable[[BinaryIO], object]) -> None:
     remote.put(place, renew(place, write))
 
 
+def read_named(place: Location, names: Iterable[str]) -> dict[str, NDArray[Any]] | None:
+    """Of a large object that nobody here has a copy of, those of some arrays that it has; else None: see `here`."""
+    return None if isinstance(place, Path) or held(place.url) else fetch_named(place, names)
+
+
 def read_now(place: Location) -> bytes:
     """The bytes of a file that may have been written anew: no copy of an object is believed."""
     if isinstance(place, Remote):
@@ -214,6 +220,18 @@ def map_shared(place: Location, dtype: Any, shape: tuple[int, ...], mode: Any = 
     return blocks.map_file(file, dtype, shape, mode)
 
 
+def map_part(place: Location, dtype: Any, shape: tuple[int, ...], rows: slice) -> NDArray[Any]:
+    """Rows of a shared array that one task has written together: of objects nothing else is fetched."""
+    if isinstance(place, Path) or 0 in shape or held(place.url):
+        return map_shared(place, dtype, shape)[rows]
+    size = math.prod(shape[1:])
+    part, n = _part(place, rows.start * size), (rows.stop - rows.start) * size
+    data = remote.read(part) if n else b""
+    if len(data) != n * np.dtype(dtype).itemsize:
+        raise OSError(f"{part} is damaged (it has {len(data)} bytes, too few or too many)")
+    return np.frombuffer(bytearray(data), dtype).reshape(-1, *shape[1:])
+
+
 def flush_shared(place: Location, array: NDArray[Any]) -> None:
     """Let all that read a shared array, mapped with mode "r+", see what was written to it."""
     if isinstance(place, Path):
@@ -259,6 +277,6 @@ def _gather(place: Remote, itemsize: int, new: Path) -> None:
 
 __all__ = [
     "as_text", "check_no_links", "files", "flush_shared", "here", "locate", "locked", "make_folder", "make_inside",
-    "make_new", "make_shared", "map_shared", "read_now", "read_range", "remove_file", "remove_files", "remove_tree",
-    "remove_trees", "rename", "resolved", "within", "write_once", "write_shared",
+    "make_new", "make_shared", "map_part", "map_shared", "read_named", "read_now", "read_range", "remove_file",
+    "remove_files", "remove_tree", "remove_trees", "rename", "resolved", "within", "write_once", "write_shared",
 ]  # fmt: skip

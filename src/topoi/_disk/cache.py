@@ -23,15 +23,18 @@ from typing import BinaryIO
 
 from topoi._disk import remote
 from topoi._disk.blocks import new_file
-from topoi._disk.folders import remove_file, remove_tree, remove_with, rename, temporary_folder
+from topoi._disk.folders import make_inside, remove_file, remove_tree, remove_with, rename, temporary_folder
 from topoi._disk.inside import look
+from topoi._disk.locks import locked
 from topoi._disk.private import private_folder, user_cache
 from topoi._disk.remote import Location, Remote
-from topoi.errors import ParameterError
+from topoi.errors import BusyError, ParameterError
 
 USUAL_GB = 20.0
 #: Seconds after its last use in which a copy stays, however many there are: somebody has its name and will open it.
 GRACE = 60.0
+#: Seconds that a process waits for another one that fetches the same file: then it fetches it itself.
+PATIENCE = 300.0
 _locks = [threading.Lock() for _ in range(64)]
 _NAMES = re.compile(r"\.?[a-z]+-[0-9a-f]{16,32}(-[a-z0-9_]+)?")  # of copies, and of those that a killed process began
 
@@ -58,14 +61,36 @@ def cached_folder(name: str, fill: Callable[[Path], None], sizes: Mapping[str, i
 def cached_file(key: str, fill: Callable[[Path], None]) -> Path:
     """The file of this key in the cache; `fill` writes it, if need be, under a name at which there is nothing.
 
-    Tasks at the same time ask for the same files: one of them fetches it, the others wait.
+    Tasks at the same time ask for the same files: one of them fetches it, the others wait, in other processes too.
     """
     path = _file(key)
-    with _locks[hash(path) % len(_locks)]:
+    number = int(path.name[-2:], 16) % len(_locks)
+    with _locks[number]:
         if look(path) is None:
-            _fill(path, fill)
+            with _alone(path, number):
+                if look(path) is None:
+                    _fill(path, fill)
     _touch(path)
     return path
+
+
+@contextlib.contextmanager
+def _alone(path: Path, number: int) -> Iterator[None]:
+    """Be the only process that fetches a file, or come when another one has, or has taken too long."""
+    folder, begun = make_inside(path.parent, f"lock-{number}"), time.monotonic()
+    with contextlib.ExitStack() as lock:
+        while look(path) is None and time.monotonic() - begun < PATIENCE:
+            try:
+                lock.enter_context(locked(folder))  # which goes with its process, however that ends
+            except BusyError:  # it has waited a moment
+                continue
+            break
+        yield
+
+
+def held(key: str) -> bool:
+    """Whether there is a copy."""
+    return look(_file(key)) is not None
 
 
 def here(place: Location) -> Path:

@@ -58,7 +58,10 @@ class SplitRows:
     @staticmethod
     def of_table(state: State, table: Floats, share: int = DENSE_SHARE) -> SplitRows:
         """Rows with the counts of a dense table that somebody else has made: the same as from the tokens."""
-        rows = _with_room(np.count_nonzero(table[:, : state.n_topics], axis=1), state, share)
+        counts = table[:, : state.n_topics]
+        # Block by block: of the whole table NumPy makes a copy, with a byte for each pair of word and topic.
+        room = [np.count_nonzero(counts[first:last], axis=1) for _, first, last in word_blocks(state)]
+        rows = _with_room(np.concatenate(room), state, share)
         rows._fill(np.zeros(0, np.int64), np.zeros(len(table) + 1, np.int64), table, state, Pool(1))
         return rows
 

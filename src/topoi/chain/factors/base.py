@@ -75,9 +75,8 @@ class FixedFactor(WordFactor):
     """A factor that stays as it is during a sweep, made anew from the counts at its start."""
 
     fixed = True
-    #: Whether `set_scale` changes rows that `draw` has made, or has just done so. Where rows are in a file all of it is
-    #: then written to the disk once more, for other machines to see it.
-    changes_rows: bool = True
+    #: What `opened` makes of the arrays `given`: the same whatever the documents, and made once for many groups.
+    follows: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, state: State, pool: Pool, **settings: Any) -> None:
         super().__init__(state, pool)
@@ -120,6 +119,10 @@ class FixedFactor(WordFactor):
     def draw(self) -> Sequence[Numbers]:
         """Make the rows of the words of the state; returns sums over them, in the order of the words."""
         raise NotImplementedError
+
+    def changes_rows(self, sums: Sequence[Numbers]) -> bool:
+        """Whether `set_scale` would change rows that `draw` has made. Else nobody has to have them all for it."""
+        return False
 
     def set_scale(self, sums: Sequence[Numbers]) -> None:
         """Make the scale from what `draw` has returned for all words, one shard after the other."""

@@ -33,7 +33,7 @@ class DelayedFactor(TableFactor):
     name = "delayed"
     exact = False
     beta_per_word = True
-    changes_rows = False
+    follows = frozenset({"rows", "n_k"})
     bias = 0.138
     reference = "Newman, Asuncion, Smyth & Welling (2009), Distributed algorithms for topic models, JMLR 10"
 

@@ -128,15 +128,22 @@ class DirichletFactor(TableFactor):
 
         return list(map(np.stack, zip(counts, self.pool.map(work, word_blocks(state)), strict=True)))
 
-    def set_scale(self, sums: Sequence[Numbers]) -> None:
-        """1/Σ_w γ_wk; topics without tokens are drawn anew where their sum is small: there are few if Vβ is large."""
-        state = self.state
+    def _added(self, sums: Sequence[Numbers]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Σγ of all words, and the topics that are drawn anew."""
         n_k, total = np.zeros(self.width), np.zeros(self.width)
         for part in sums:  # in block order: the same rounding on any number of threads
             n_k += part[0]
             total += part[1]
-        again = np.flatnonzero(((n_k == 0) & (total < ENOUGH))[: state.n_topics])
-        self.changes_rows = len(again) > 0
+        return total, np.flatnonzero(((n_k == 0) & (total < ENOUGH))[: self.state.n_topics])
+
+    def changes_rows(self, sums: Sequence[Numbers]) -> bool:
+        """Whether a topic is drawn anew."""
+        return len(self._added(sums)[1]) > 0
+
+    def set_scale(self, sums: Sequence[Numbers]) -> None:
+        """1/Σ_w γ_wk; topics without tokens are drawn anew where their sum is small: there are few if Vβ is large."""
+        state = self.state
+        total, again = self._added(sums)
         for k in again:
             number = len(sums) + int(k)
             dirichlet_column(self.table, k, state.beta, new_stream(state.seed, WORD_FACTOR, state.sweep, number))

@@ -85,7 +85,6 @@ class ExpectedFactor(TableFactor):
     name = "expected"
     exact = False
     beta_per_word = True
-    changes_rows = False
     bias = 0.139
     reference = (
         "Foulds, Boyles, DuBois, Smyth & Welling (2013), Stochastic collapsed variational Bayesian inference for "

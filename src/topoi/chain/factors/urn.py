@@ -117,7 +117,7 @@ class UrnFactor(FixedFactor):
     name = "urn"
     exact = False
     beta_per_word = True
-    changes_rows = False
+    follows = frozenset({"start"})
     bias = 0.203
     reference = "Terenin, Magnusson, Jonsson & Draper (2019), Pólya urn latent Dirichlet allocation, IEEE TPAMI 41"
     topics: NDArray[np.int32]
@@ -126,6 +126,7 @@ class UrnFactor(FixedFactor):
     size: NDArray[np.int64]
     start: NDArray[np.int64]
     mass: NDArray[np.float64]
+    n_entries: int  # of all rows
 
     @property
     def drawn(self) -> Sequence[Part]:
@@ -138,13 +139,8 @@ class UrnFactor(FixedFactor):
         entries = Part("topics", np.int32, None), Part("phi", self.state.real, None)
         return Part("size", np.int64), *entries, Part("mass", np.float64)
 
-    @property
-    def n_entries(self) -> int:
-        """Number of entries of all rows."""
-        return int(self.size.sum())
-
     def draw(self) -> Sequence[Numbers]:
-        """Draw rows of words in parallel, one stream per sweep and block; returns the sums by topic."""
+        """Draw rows of words in parallel, one stream per sweep and block; returns sums by topic, and the entries."""
         state = self.state
         order, word_ptr = state.corpus.by_word
         size, base = np.zeros(state.corpus.n_words, np.int64), state.base_table
@@ -160,11 +156,13 @@ class UrnFactor(FixedFactor):
         self.topics = np.concatenate([part[0] for part in parts])
         self.counts = np.concatenate([part[1] for part in parts])
         self.size = size
-        return [np.sum([part[2] for part in parts], axis=0)]
+        return [np.append(np.sum([part[2] for part in parts], axis=0), len(self.topics))]
 
     def set_scale(self, sums: Sequence[Numbers]) -> None:
         """1/Σ_w c_wk; a topic without counts has no entry to scale."""
-        self.scale = 1.0 / np.maximum(np.sum(sums, axis=0), 1)
+        total = np.sum(sums, axis=0)
+        self.n_entries = int(total[-1])
+        self.scale = 1.0 / np.maximum(total[:-1], 1)
 
     def finish(self) -> None:
         """φ from the draws, and the masses."""

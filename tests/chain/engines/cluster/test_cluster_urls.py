@@ -17,7 +17,7 @@ from support.labelled import Documents
 from support.object_store import SECRET, change, objects
 from support.variants import slow_but
 from topoi import LDA, Checkpoints, Corpus, MedLDAClassifier, ParameterError
-from topoi._disk import anywhere, remote
+from topoi._disk import anywhere, remote, safetensors
 from topoi._disk.remote import locate
 from topoi.chain.checkpoint import CheckpointError, CheckpointWarning
 from topoi.chain.engines.cluster import EngineError, _workers
@@ -77,6 +77,36 @@ def test_blocks_on_s3(s3, expected):
     kept = {name: remote.read(locate(s3) / name) for name in objects(s3)}
     assert len(kept) > 20
     assert not any(SECRET.encode() in data for data in kept.values())
+
+
+@pytest.mark.parametrize("name", slow_but(["partial", "seeds"], FITS))
+def test_nobody_has_copies(name, memory, expected, monkeypatch):
+    """What a task has not written itself it fetches, of large files the arrays that it needs."""
+    named = []
+
+    def fetch(place, names):
+        named.append(safetensors.fetch_named(place, names))
+        return named[-1]
+
+    monkeypatch.setattr(safetensors, "WHOLE", 0)
+    monkeypatch.setattr(safetensors, "HEAD", 100)
+    monkeypatch.setattr(anywhere, "held", lambda key: False)
+    monkeypatch.setattr(anywhere, "fetch_named", fetch)
+    assert said(fit(name, memory, engine="blocks")) == expected(name)
+    assert named
+    assert None not in named
+
+
+@pytest.mark.parametrize(("sampler", "options"), [("delayed", {"dense_up_to": 0}), ("ad_lda", {})])
+def test_opened_once_for_several_groups(sampler, options, monkeypatch):
+    """What follows from all rows of φ is made once in a task."""
+    settings = QUICK | {"sampler": sampler, "sampler_options": options}
+    made, factor = [], SAMPLERS[sampler].factor_class
+    opened = factor.opened
+    monkeypatch.setattr(factor, "opened", lambda self: made.append(self.name) or opened(self))
+    assert said(LDA(**settings, engine="blocks").fit(X)) == said(LDA(**settings).fit(X))
+    layout = Layout.of(Corpus.from_counts(X), QUICK["n_topics"])
+    assert 0 < len(made) < QUICK["n_sweeps"] * layout.n_groups
 
 
 def test_nothing_is_left_but_checkpoints(memory):
@@ -289,16 +319,18 @@ def client(machines):
 
 @pytest.mark.parametrize("name", slow_but(["partial"], FITS))
 def test_two_workers(name, client, caches, expected, monkeypatch):
-    told, given = set(), _workers.Dask.map
+    told, given, read, read_here = set(), _workers.Dask.map, remote.read, []
 
     def note(self, task, job, *more, **options):
         told.update((job.folder, job.corpus))
         return given(self, task, job, *more, **options)
 
     monkeypatch.setattr(_workers.Dask, "map", note)
+    monkeypatch.setattr(remote, "read", lambda place, *what: read_here.append(place.name) or read(place, *what))
     url = object_store.new_bucket()
     assert said(fit(name, url, engine=client)) == expected(name)
     assert all(place.startswith(url) for place in told), "no task is told a path"
+    assert not [name for name in read_here if "factor" in name or "counts" in name], "the driver has no use for them"
     copies = [{path.name for path in (cache / "objects").glob("object-*")} for cache in caches]
     assert all(copies), "each has copies of what it has read and written"
     assert copies[0] != copies[1]

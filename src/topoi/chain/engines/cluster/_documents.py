@@ -87,7 +87,7 @@ def move(job: Job, name: str, options: Mapping[str, Any], sweep: int, span: Span
     """Move the tokens of some groups once, from sweep `sweep` to the next; returns what the blocks returned."""
     layout = Layout.read(job)
     answers: list[Any] = []
-    given: dict[str, NDArray[Any]] = {}
+    given: dict[str, Any] = {}
     with counting(job, layout, sweep + 1, span) as counts:
         for group in range(*span):
             state = group_state(job, layout, group, sweep)

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi._disk.anywhere import here, locate, read_now, read_range, write_once
+from topoi._disk.anywhere import here, locate, read_named, read_now, read_range, write_once
 from topoi._disk.moved import note_read
 from topoi._disk.remote import Location, Remote
 from topoi._disk.safetensors import write_safetensors
@@ -202,14 +202,16 @@ def read_arrays(path: Location, *names: str) -> dict[str, NDArray[Any]]:
 
 
 def read_held(path: Location, *names: str) -> dict[str, NDArray[Any]]:
-    """Those of some arrays that a file has."""
+    """Those of some arrays that a file has: of a large object nothing else is fetched."""
     from safetensors import SafetensorError, safe_open
 
     try:
+        if (fetched := read_named(path, names)) is not None:
+            return fetched
         with safe_open(str(here(path)), framework="numpy") as file:
             held = set(file.keys())
             return _counted(path, {name: file.get_tensor(name) for name in names if name in held})
-    except SafetensorError as error:
+    except (SafetensorError, ValueError, TypeError, KeyError) as error:
         raise damaged(path, str(error)) from error
 
 

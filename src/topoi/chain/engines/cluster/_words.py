@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topoi._disk.anywhere import flush_shared, make_shared, map_shared, remove_files, write_shared
+from topoi._disk.anywhere import flush_shared, make_shared, map_part, map_shared, remove_files, write_shared
 from topoi._disk.remote import Location
 from topoi._machine.arrays import Floats, Numbers
 from topoi._machine.pool import Pool
@@ -162,15 +162,16 @@ def draw(job: Job, recipe: Recipe, sweep: int, spans: Sequence[Span], number: in
 
 
 def scale(job: Job, factor: FixedFactor, sweep: int, drawn: list[Drawn], number: int | None) -> None:
-    """On the driver: make the scale from the sums of all shards."""
-    for part in _early(factor):
+    """On the driver: make the scale from the sums of all shards. Rows are looked at only where it changes some."""
+    sums = [array for shard in drawn for array in shard.sums]
+    changed = _early(factor) if factor.changes_rows(sums) else []
+    for part in changed:
         setattr(factor, part.name, _map(job, sweep, part, job.n_words, "r+", number))
-    factor.set_scale([array for shard in drawn for array in shard.sums])
-    for part in _early(factor):
-        if factor.changes_rows:
-            flush_shared(_file(job, sweep, part, number), getattr(factor, part.name))
-        if number is not None:  # the next round has another file, and Windows removes none that is mapped
-            setattr(factor, part.name, np.zeros((0, *(part.row or ())), part.dtype))
+    factor.set_scale(sums)
+    for part in changed:
+        flush_shared(_file(job, sweep, part, number), getattr(factor, part.name))
+        # Windows removes no file that is mapped.
+        setattr(factor, part.name, np.zeros((0, *(part.row or ())), part.dtype))
     _write_scale(job, factor, sweep, number, drawn)
 
 
@@ -196,11 +197,24 @@ def has_late(factor: FixedFactor) -> bool:
     return bool(_late(factor))
 
 
-def open_rows(job: Job, factor: FixedFactor, sweep: int, number: int, words: slice = slice(None)) -> None:
-    """Give a factor the rows of some words before round `number`, mapped: what it changes stays with it."""
+def open_rows(job: Job, factor: FixedFactor, sweep: int, number: int) -> None:
+    """Give a factor the rows of all words before round `number`, mapped."""
     factor.scale = read_arrays(job.path(sweep, "scale", number))["scale"]
     for part in _early(factor):
-        setattr(factor, part.name, _map(job, sweep, part, job.n_words, number=number)[words])
+        setattr(factor, part.name, _map(job, sweep, part, job.n_words, number=number))
+
+
+def _open_own(job: Job, factor: FixedFactor, sweep: int, words: slice, number: int | None = None) -> dict[str, Any]:
+    """Give a factor the rows that its shard has written, and no others: what it changes stays with it.
+
+    Returns the file of the scale.
+    """
+    known = read_arrays(job.path(sweep, "scale", number))
+    factor.scale = known["scale"]
+    for part in _early(factor):
+        place, shape = _file(job, sweep, part, number), (job.n_words, *(part.row or ()))
+        setattr(factor, part.name, map_part(place, part.dtype, shape, words))
+    return known
 
 
 def revise(
@@ -212,7 +226,7 @@ def revise(
     rows = words.stop - words.start if job.pseudo_counts else 0
     state = shard_state(job, layout, shard, sweep, np.zeros((rows, job.n_topics if rows else 0), job.real))
     factor = recipe.make(state)
-    open_rows(job, factor, sweep, number, words)
+    _open_own(job, factor, sweep, words, number)
     sums = factor.revise(step, read_seen(job, layout, sweep, number, shard))
     _write(job, sweep, factor, _early(factor), words.start, number=after)
     return sums
@@ -229,10 +243,7 @@ def finish(job: Job, recipe: Recipe, sweep: int, shard: int) -> None:
     layout = Layout.read(job)
     words = slice(*layout.words[shard : shard + 2].tolist())
     factor = recipe.make(shard_state(job, layout, shard, sweep, np.zeros((0, 0), np.float32)))
-    known = read_arrays(job.path(sweep, "scale"))
-    factor.scale = known["scale"]
-    for part in _early(factor):
-        setattr(factor, part.name, _map(job, sweep, part, job.n_words)[words])
+    known = _open_own(job, factor, sweep, words)
     if any(part.row is None for part in factor.drawn):
         for name, array in read_arrays(job.path(sweep, "rows", shard)).items():
             setattr(factor, name, array)
@@ -263,8 +274,10 @@ def read_factor(job: Job, factor: FixedFactor, sweep: int) -> dict[str, NDArray[
     return found
 
 
-def give_factor(factor: FixedFactor, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Give a factor its arrays."""
-    for name, array in arrays.items():
-        setattr(factor, name, array)
-    factor.opened()
+def give_factor(factor: FixedFactor, known: dict[str, Any]) -> None:
+    """Give a factor its arrays, and what follows from them, which is then known for the groups to come."""
+    for name, value in known.items():
+        setattr(factor, name, value)
+    if not factor.follows <= known.keys():
+        factor.opened()
+        known |= {name: getattr(factor, name) for name in factor.follows}
