@@ -127,7 +127,7 @@ class Corpus:
         documents: Iterable[Iterable[str]],
         vocabulary: Iterable[str] | None = None,
         *,
-        ngrams: int | Ngrams | None = None,
+        ngrams: int | tuple[int, int] | Ngrams | None = None,
         like: Any = None,
         allow_empty: bool = False,
     ) -> Corpus:
@@ -162,7 +162,7 @@ class Corpus:
         phrases: bool = False,
         stem: bool = False,
         lemmas: Any = None,
-        ngrams: int | Ngrams | None = None,
+        ngrams: int | tuple[int, int] | Ngrams | None = None,
         like: Any = None,
         allow_empty: bool = False,
     ) -> Corpus:
@@ -208,6 +208,7 @@ class Corpus:
             1: words that topics do not count (stop words, rare words, numbers, and what was cleaned away), if two
             documents have them. 2: pairs of neighbouring words, 3: also triples; they are made of all words of a text,
             stop words among them, and kept if two documents have them and one of their words is in the vocabulary.
+            (1, 2), as scikit-learn's `ngram_range`: the former and pairs; (1, 3), (3, 3).
         like
             A fitted estimator, or a corpus: the texts are read in its words, phrases and n-grams, and cleaned and cut
             as its own texts were. Give the vectoriser too if it had one, the `token_pattern` if that of a model is not
@@ -632,9 +633,10 @@ def _read_array(path: Path, mmap: bool) -> Any:
     return values if mmap else np.array(values)
 
 
-def _read_ngrams(folder: Path, largest: Any, n_documents: int) -> tuple[Ngrams, sparse.csr_array]:
+def _read_ngrams(folder: Path, sizes: Any, n_documents: int) -> tuple[Ngrams, sparse.csr_array]:
     """N-grams and their counts, which may be a stranger's; whoever takes them checks the rest."""
-    ngrams = Ngrams(read_vocabulary(strict_json.read(folder / "ngrams.json", MAX_VOCABULARY)), largest)
+    smallest, largest = sizes if isinstance(sizes, list) and len(sizes) == 2 else (0, sizes)
+    ngrams = Ngrams(read_vocabulary(strict_json.read(folder / "ngrams.json", MAX_VOCABULARY)), largest, smallest)
     data, indices, indptr = (_read_array(folder / f"ngrams_{name}.npy", False) for name in CSR_PARTS)
     return ngrams, csr_of((n_documents, len(ngrams)), data, indices, indptr)
 
