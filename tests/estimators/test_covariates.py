@@ -265,9 +265,7 @@ def test_columns_without_names_are_as_many_as_in_the_fit():
     with pytest.raises(ParameterError, match="have no column 'x1'"):
         learned.standard(numbers[:, :1], 20)
     frame = {f"x{j}": numbers[:, j] for j in (2, 1, 0)}  # by name, whatever else there is
-    np.testing.assert_array_equal(
-        learned.standard(frame, 20).toarray(), learned.standard(numbers[:, :2], 20).toarray()
-    )
+    np.testing.assert_array_equal(learned.standard(frame, 20).toarray(), learned.standard(numbers[:, :2], 20).toarray())
 
 
 def test_columns_are_standardised(train):
