@@ -238,6 +238,16 @@ def places(header):
     return found
 
 
+def fields_of_ngrams(header):
+    """The fields of n-grams in a file."""
+    for path in nodes(header["root"]):
+        place = header["root"]
+        for key in path:
+            place = place[key]
+        if isinstance(place, dict) and place.get("is") == "Ngrams":
+            yield place["fields"]
+
+
 def test_a_file_that_lies_is_told_so(model, new, tmp_path):
     model.save(tmp_path / "m")
     good = (tmp_path / "m").read_bytes()
@@ -263,12 +273,8 @@ def test_files_of_earlier_versions_do_not_tell_the_fewest_words(train, largest, 
     model.save(tmp_path / "m")
 
     def older(header):
-        for path in nodes(header["root"]):
-            place = header["root"]
-            for key in path:
-                place = place[key]
-            if isinstance(place, dict) and place.get("is") == "Ngrams":
-                assert place["fields"].pop("smallest") == largest
+        for fields in fields_of_ngrams(header):
+            assert fields.pop("smallest") == largest
         return header
 
     rewritten(tmp_path / "m", older)
@@ -310,12 +316,8 @@ def test_names_that_cannot_be(model, change, tmp_path):
     model.save(tmp_path / "m")
 
     def lie(header):
-        for path in nodes(header["root"]):
-            place = header["root"]
-            for key in path:
-                place = place[key]
-            if isinstance(place, dict) and place.get("is") == "Ngrams":
-                change(place["fields"]["names"])
+        for fields in fields_of_ngrams(header):
+            change(fields["names"])
         return header
 
     rewritten(tmp_path / "m", lie)
