@@ -126,7 +126,53 @@ def test_take_and_pickle(chosen):
     np.testing.assert_array_equal(some.about["ngrams"].toarray(), corpus.about["ngrams"].toarray()[chosen])
 
 
-@pytest.mark.parametrize("wrong", [0, 4, True, 2.0, "2", [2]])
+def test_single_words_and_pairs_together():
+    """(1, 2) counts what 1 and 2 count, each in its column; single ones are those that topics leave out."""
+    options = {"stop_words": "english", "min_df": 1, "max_df": 1.0}
+    both, singles, pairs = (Corpus.from_texts(TEXTS, ngrams=n, **options) for n in ((1, 2), 1, 2))
+    assert "not" in singles.ngrams.names
+    assert "not good" in pairs.ngrams.names
+    assert both.ngrams.names.tolist() == sorted([*singles.ngrams.names, *pairs.ngrams.names])
+    assert both.ngrams.sizes == (1, 2)
+    for some in (singles, pairs):
+        columns = np.searchsorted(both.ngrams.names, some.ngrams.names)
+        np.testing.assert_array_equal(both.about["ngrams"][:, columns].toarray(), some.about["ngrams"].toarray())
+    np.testing.assert_array_equal(both.words, pairs.words)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 2), (1, 3), (2, 3), (3, 3)])
+def test_ranges_are_those_by_hand_and_counted_again(sizes, tmp_path):
+    documents, words = random_documents(), ["w1", "w2", "w3", "w4"]
+    corpus = Corpus.from_tokens(documents, words, ngrams=sizes)
+    kept, counts = by_hand(documents, sizes[1], words)
+    if sizes[0] == 1:
+        others = Corpus.from_tokens(documents, words, ngrams=1)
+        assert others.ngrams.names.tolist() == [f"w{i}" for i in sorted(map(str, {0, *range(5, 12)}))]
+        kept, counts = kept + others.ngrams.names.tolist(), np.hstack((counts, others.about["ngrams"].toarray()))
+    wanted = [i for i in np.argsort(kept) if len(kept[i].split()) >= sizes[0]]
+    assert {len(kept[i].split()) for i in wanted} == set(range(sizes[0], sizes[1] + 1))
+    assert corpus.ngrams.names.tolist() == [kept[i] for i in wanted]
+    np.testing.assert_array_equal(corpus.about["ngrams"].toarray(), counts[:, wanted])
+    corpus.save(tmp_path / "c")
+    loaded = Corpus.load(tmp_path / "c")
+    assert loaded.ngrams.sizes == sizes
+    for like in (corpus, loaded):
+        again = Corpus.from_tokens(documents, like=like)
+        assert again.ngrams is like.ngrams
+        np.testing.assert_array_equal(again.about["ngrams"].toarray(), corpus.about["ngrams"].toarray())
+
+
+def test_a_word_with_a_blank_and_the_pair_of_the_same_name_are_one():
+    documents = [["New York", "city", "New", "York", "city"]] * 2
+    corpus = Corpus.from_tokens(documents, ["New", "city"], ngrams=(1, 2))
+    names = corpus.ngrams.names.tolist()
+    assert names.count("New York") == 1
+    assert corpus.about["ngrams"].toarray()[0, names.index("New York")] == 2
+    again = Corpus.from_tokens(documents, like=corpus)
+    assert (again.about["ngrams"] != corpus.about["ngrams"]).nnz == 0
+
+
+@pytest.mark.parametrize("wrong", [0, 4, True, 2.0, "2", [2], (0, 2), (2, 1), (1, 4), (1, 2, 3), (True, 2), "12"])
 def test_what_cannot_be_asked_for(wrong):
     for make in (lambda: Corpus.from_texts(TEXTS, ngrams=wrong), lambda: Corpus.from_tokens([["a"]], ngrams=wrong)):
         with pytest.raises(ParameterError, match=r"ngrams: must be None, 1 to 3 words"):
@@ -184,6 +230,10 @@ DAMAGE = {
     "largest": lambda f: edit_header(f, ngrams=4),
     "largest is text": lambda f: edit_header(f, ngrams="2"),
     "largest is true": lambda f: edit_header(f, ngrams=True),
+    "sizes fall": lambda f: edit_header(f, ngrams=[3, 2]),
+    "no words": lambda f: edit_header(f, ngrams=[-1, 2]),
+    "three sizes": lambda f: edit_header(f, ngrams=[1, 2, 3]),
+    "sizes are text": lambda f: edit_header(f, ngrams=["1", 2]),
     "no names": lambda f: (f / "ngrams.json").unlink(),
     "names are numbers": lambda f: (f / "ngrams.json").write_text("[1, 2, 3, 4, 5]"),
     "names are a number": lambda f: (f / "ngrams.json").write_text("5"),

@@ -211,6 +211,10 @@ def test_a_new_category_has_no_effect(fitted, test):
     (lambda f: sparse.csr_array(np.ones((5, 2))), "have 5 rows, but there are 240 documents"),
     (lambda f: f[[]], "have no columns"),
     (lambda f: np.zeros((N, 2, 2)), "not an array of 3 dimensions"),
+    (lambda f: pd.concat([f, f], axis=1), "have several columns that are called 'brand'"),
+    (lambda f: f.assign(price=1j * f["price"]), "column 'price' has complex numbers"),
+    (lambda f: f.assign(price=1e300 * f["price"]), "column 'price' has numbers that are too large to standardise"),
+    (lambda f: f.assign(day=pd.Timestamp("2020-01-01")), "column 'day' has dates or times"),
 ])  # fmt: skip
 def test_bad_covariates(change, message, train):
     if message is None:  # many categories, but not too many
@@ -242,10 +246,26 @@ def test_new_documents_need_them(fitted, train, test):
         fitted.predict(test.X)
     with pytest.raises(ParameterError, match="have no column 'brand'"):
         fitted.predict(test.X, covariates=test.frame[["price"]])
+    far = test.frame.assign(price=np.where(np.arange(len(test.frame)) == 3, -1e300, test.frame["price"]))
+    with pytest.raises(ParameterError, match="row 3, column 'price' is too far from the numbers of the fit"):
+        fitted.predict(test.X, covariates=far)
+    with pytest.raises(ParameterError, match="must not be a sparse matrix here"):
+        fitted.predict(test.X, covariates=sparse.csr_array(np.ones((120, 2))))
     with pytest.raises(ParameterError, match="'price' must be numbers"):
         fitted.predict(test.X, covariates=test.frame.assign(price="dear"))
     with pytest.raises(ParameterError, match="were not given to fit"):
         quick_regressor().fit(train.X, train.y).predict(test.X, covariates=test.frame)
+
+
+def test_columns_without_names_are_as_many_as_in_the_fit():
+    numbers = np.random.default_rng(0).normal(size=(20, 3))
+    learned, _ = learn_covariates(numbers[:, :2], 20)
+    with pytest.raises(ParameterError, match="have 3 columns, but 2 in the fit"):
+        learned.standard(numbers, 20)
+    with pytest.raises(ParameterError, match="have no column 'x1'"):
+        learned.standard(numbers[:, :1], 20)
+    frame = {f"x{j}": numbers[:, j] for j in (2, 1, 0)}  # by name, whatever else there is
+    np.testing.assert_array_equal(learned.standard(frame, 20).toarray(), learned.standard(numbers[:, :2], 20).toarray())
 
 
 def test_columns_are_standardised(train):

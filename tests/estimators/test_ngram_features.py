@@ -137,7 +137,7 @@ def test_new_documents_must_have_them(model, new, corpus, test):
     with pytest.raises(CorpusError, match="n-gram 3 of X is 'no such', but"):
         model.predict(new.with_ngrams(Ngrams(changed, 2), new.about["ngrams"]))
     if len(other.ngrams) != len(corpus.ngrams):
-        with pytest.raises(CorpusError, match=rf"X has {len(other.ngrams)} n-grams of up to 2 words, the model"):
+        with pytest.raises(CorpusError, match=rf"X has {len(other.ngrams)} n-grams of 2 words, the model"):
             model.predict(other)
 
 
@@ -232,16 +232,27 @@ def places(header):
         place = header["root"]
         for key in path:
             place = place[key]
-        if path[-1] in ("n_ngrams", "ngrams", "largest") or (isinstance(place, dict) and place.get("is") == "Ngrams"):
+        whole = isinstance(place, dict) and place.get("is") == "Ngrams"
+        if whole or path[-1] in ("n_ngrams", "ngrams", "largest", "smallest"):
             found.append(path)
     return found
+
+
+def fields_of_ngrams(header):
+    """The fields of n-grams in a file."""
+    for path in nodes(header["root"]):
+        place = header["root"]
+        for key in path:
+            place = place[key]
+        if isinstance(place, dict) and place.get("is") == "Ngrams":
+            yield place["fields"]
 
 
 def test_a_file_that_lies_is_told_so(model, new, tmp_path):
     model.save(tmp_path / "m")
     good = (tmp_path / "m").read_bytes()
     found = places(header_of(tmp_path / "m"))
-    assert len(found) == 4  # the scale, the number, the vocabulary, its largest
+    assert len(found) == 5  # the scale, the number, the vocabulary, its largest and smallest
     for path in found:
         for junk in [*JUNK, 1, 4, 11.0, -0.5, {"is": "float", "text": "inf"}]:
             rewritten(tmp_path / "m", lambda header: header | {"root": replaced(header["root"], path, junk)})  # noqa: B023
@@ -255,6 +266,48 @@ def test_a_file_that_lies_is_told_so(model, new, tmp_path):
             (tmp_path / "m").write_bytes(good)
 
 
+@pytest.mark.parametrize("largest", [1, 2])
+def test_files_of_earlier_versions_do_not_tell_the_fewest_words(train, largest, tmp_path):
+    corpus = Corpus.from_tokens(train.documents, train.vocabulary, ngrams=largest)
+    model = quick(refit=True).fit(corpus.take(range(30)), train.kind[:30])
+    model.save(tmp_path / "m")
+
+    def older(header):
+        for fields in fields_of_ngrams(header):
+            assert fields.pop("smallest") == largest
+        return header
+
+    rewritten(tmp_path / "m", older)
+    assert load(tmp_path / "m").ngrams_.sizes == (largest, largest)
+    np.testing.assert_array_equal(load(tmp_path / "m").decision_function(corpus), model.decision_function(corpus))
+
+
+def test_other_words_and_pairs_together(train, test, tmp_path):
+    """Other words tell one half of the answer here, and pairs the other."""
+
+    def documents(data):
+        return [[*words, f"20{i % 2}"] for i, words in enumerate(data.documents)]
+
+    def kinds(data):
+        return np.arange(len(data.documents)) % 2 + 2 * (data.kind > 0)
+
+    corpus = Corpus.from_tokens(documents(train), train.vocabulary, ngrams=(1, 2))
+    model = quick(refit=True).fit(corpus, kinds(train))
+    assert {"200", "201", "not", "not good", "but bad"} <= set(model.ngrams_.names)
+    new = Corpus.from_tokens(documents(test), like=model)
+    assert model.score(new, kinds(test)) > 0.95
+    for ngrams in (1, 2):
+        one = Corpus.from_tokens(documents(train), train.vocabulary, ngrams=ngrams)
+        part = quick(refit=True).fit(one, kinds(train))
+        assert part.score(Corpus.from_tokens(documents(test), like=part), kinds(test)) < 0.8
+    for reason in model.explain(new)[0]:
+        assert sum(reason.parts[part] for part in PARTS) == pytest.approx(reason.score)
+    model.save(tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert loaded.ngrams_.sizes == (1, 2)
+    np.testing.assert_array_equal(loaded.decision_function(new), model.decision_function(new))
+
+
 @pytest.mark.parametrize("change", [
     lambda names: names["items"].pop(), lambda names: names["items"].__setitem__(0, names["items"][1]),
     lambda names: names["items"].__setitem__(0, 3), lambda names: names.update(shape=[len(names["items"]), 1]),
@@ -263,12 +316,8 @@ def test_names_that_cannot_be(model, change, tmp_path):
     model.save(tmp_path / "m")
 
     def lie(header):
-        for path in nodes(header["root"]):
-            place = header["root"]
-            for key in path:
-                place = place[key]
-            if isinstance(place, dict) and place.get("is") == "Ngrams":
-                change(place["fields"]["names"])
+        for fields in fields_of_ngrams(header):
+            change(fields["names"])
         return header
 
     rewritten(tmp_path / "m", lie)

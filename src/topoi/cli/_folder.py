@@ -50,6 +50,8 @@ def is_reading(name: str, value: Any) -> bool:
     """Whether an option of reading, which may come from a stranger's file, has a value that it can have."""
     if name == "text" and isinstance(value, str):  # of version 0.1.0, which read one column
         return True
+    if name == "ngrams" and isinstance(value, list):  # the fewest words and the most
+        return len(value) == 2 and all(type(number) is int for number in value)
     if name not in READING or not (value is None or type(value) is READING[name]):
         return False
     return not isinstance(value, list) or all(isinstance(entry, str) for entry in value)

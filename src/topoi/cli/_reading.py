@@ -24,6 +24,21 @@ def _option(*names: str, help: str, panel: str = PANEL, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
+def _ngrams(given: str) -> int | list[int]:
+    """The numbers of words of n-grams: one, as 2, or the fewest and the most, as 1,2."""
+    from topoi.corpus.ngrams import read_sizes
+
+    try:
+        sizes = [int(number) for number in given.split(",")]
+        asked = sizes if len(sizes) > 1 else sizes[0]
+        if asked != 0:
+            read_sizes(asked)
+    except (ValueError, ParameterError):
+        message = f"{given!r} is not 0, 1, 2 or 3, nor the fewest and the most words, as 1,2."
+        raise typer.BadParameter(message) from None
+    return asked
+
+
 Text = Annotated[
     list[str] | None,
     _option(
@@ -160,14 +175,14 @@ class Reading:
         ),
     ] = None
     ngrams: Annotated[
-        int | None,
+        Any,
         _option(
             "--ngrams",
-            min=0,
-            max=3,
+            parser=_ngrams,
+            metavar="N or FROM,TO",
             help="With labels or targets: what to predict from beside the words of topics. 1, the default for texts: "
             "all other words, as stop words, numbers and headers; 2: pairs of neighbours, as `not good`; 3: also "
-            "triples; 0: nothing.",
+            "triples; 1,2: other words and pairs; 0: nothing.",
         ),
     ] = None
     vocabulary_file: Annotated[

@@ -241,10 +241,11 @@ def check_ngrams(reading: Reading, settings: Settings) -> None:
         raise ParameterError("ngrams", f"are word features of the refit; --{other.replace('_', '-')} leaves them out")
 
 
-def ngrams_of(source: str, reading: Reading, settings: Settings) -> int | None:
+def ngrams_of(source: str, reading: Reading, settings: Settings) -> int | list[int] | None:
     """The n-grams to count: as asked for; else the other words of texts, where predictions look at words."""
     if reading.ngrams is not None:
-        return reading.ngrams or None
+        asked: int | list[int] = reading.ngrams
+        return asked or None
     from topoi.readers import FORMATS
 
     kind = FORMATS.get(format_name(source, reading.format) or "")

@@ -100,7 +100,7 @@ def _about_model(path: str, json: bool) -> None:
         "documents": f"{about.get('source')}: {n['learned_from']:,} learned from, {n['tokens']:,} tokens, "
         f"{n['words']:,} words",
         "reading": ", ".join(
-            f"{key} {' and '.join(value) if isinstance(value, list) else value}"
+            f"{key} {' and '.join(map(str, value)) if isinstance(value, list) else value}"
             for key, value in reading.items()
             if value not in (None, True, False)
         ),

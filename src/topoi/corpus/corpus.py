@@ -100,7 +100,7 @@ class Corpus(OnDisk):
         documents: Iterable[Iterable[str]],
         vocabulary: Iterable[str] | None = None,
         *,
-        ngrams: int | Ngrams | None = None,
+        ngrams: int | tuple[int, int] | Ngrams | None = None,
         like: Any = None,
         allow_empty: bool = False,
     ) -> Corpus:
@@ -135,7 +135,7 @@ class Corpus(OnDisk):
         phrases: bool = False,
         stem: bool = False,
         lemmas: Any = None,
-        ngrams: int | Ngrams | None = None,
+        ngrams: int | tuple[int, int] | Ngrams | None = None,
         like: Any = None,
         allow_empty: bool = False,
     ) -> Corpus:
@@ -181,6 +181,7 @@ class Corpus(OnDisk):
             1: words that topics do not count (stop words, rare words, numbers, and what was cleaned away), if two
             documents have them. 2: pairs of neighbouring words, 3: also triples; they are made of all words of a text,
             stop words among them, and kept if two documents have them and one of their words is in the vocabulary.
+            (1, 2), as scikit-learn's `ngram_range`: the former and pairs; (1, 3), (3, 3).
         like
             A fitted estimator, or a corpus: the texts are read in its words, phrases and n-grams, and cleaned and cut
             as its own texts were. Give the vectoriser too if it had one, the `token_pattern` if that of a model is not

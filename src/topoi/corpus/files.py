@@ -59,7 +59,9 @@ def write_beside(
     if preparation is not None:
         header["preparation"] = preparation.to_json()
     if ngrams is not None:
-        header["ngrams"] = ngrams.largest
+        # Earlier versions know one number alone.
+        of_old = ngrams.smallest == (1 if ngrams.largest == 1 else 2)
+        header["ngrams"] = ngrams.largest if of_old else list(ngrams.sizes)
         with new_file(folder / "ngrams.json") as file:
             file.write(json.dumps(ngrams.names.tolist()).encode())
         for name in CSR_PARTS:

@@ -3,7 +3,7 @@
 They are made of all words of a text, those that the vocabulary leaves out among them: "not good" says more than "good",
 though "not" is a stop word. An n-gram counts if a word of it is in the vocabulary ("of the" is none), and if it is in
 two documents. Counts go beside the documents, as `Corpus.about["ngrams"]`; their vocabulary is `Corpus.ngrams`. N-grams
-of one word are those that topics do not count (`other_words.py`).
+of one word are those that topics do not count (`other_words.py`). They may be asked for together: (1, 2).
 
 While documents are read their words are kept as numbers, 4 bytes each. An n-gram of n words can be frequent only if the
 two of n − 1 words in it are. So numbers of frequent n-grams are found from those of the shorter ones, at every place of
@@ -41,18 +41,39 @@ Keys = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Ngrams:
-    """A vocabulary of n-grams of two words up to `largest`, or of one word; `names` are words with a blank between."""
+    """A vocabulary of n-grams of `smallest` to `largest` words; `names` are words with a blank between.
+
+    Where `smallest` is not told, as in files of earlier versions, it is 1 if `largest` is, else 2.
+    """
 
     names: Vocabulary
     largest: int
+    smallest: int = 0
+
+    def __post_init__(self) -> None:
+        if self.smallest == 0:
+            object.__setattr__(self, "smallest", 1 if self.largest == 1 else 2)
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The fewest words of an n-gram, and the most."""
+        return self.smallest, self.largest
+
+    @property
+    def in_words(self) -> str:
+        """How many there are, of how many words."""
+        some = str(self.largest) if self.smallest == self.largest else f"{self.smallest} to {self.largest}"
+        return f"{len(self)} n-grams of {some} word{'' if self.largest == 1 else 's'}"
 
     def check(self) -> None:
         """Raise unless it is one: it may come from a stranger's file."""
         if type(self.largest) is not int or not 1 <= self.largest <= LARGEST:
             raise CorpusError(f"n-grams have 1 to {LARGEST} words, not {self.largest!r}.")
+        if type(self.smallest) is not int or not 1 <= self.smallest <= self.largest:
+            raise CorpusError(f"n-grams have 1 to {self.largest} words, not {self.smallest!r}.")
         if self.names.ndim != 1 or self.names.dtype != object:
             raise CorpusError("n-grams must be a list of texts.")
         read_vocabulary(self.names)
@@ -60,7 +81,7 @@ class Ngrams:
     def check_same(self, other: Ngrams | None, whose: str) -> None:
         """Raise unless `other` are the same n-grams; `whose` says of what these are."""
         do = "Read texts as it did: Corpus.from_texts(texts, like=model)."
-        if other is None and self.largest == 1:
+        if other is None and self.smallest == 1:
             raise CorpusError(
                 f"{whose} was fitted on texts, and predicts from words that topics leave out as well; X has counts, "
                 "which do not tell them. Give texts, or read them as it did: Corpus.from_texts(texts, like=model)."
@@ -69,11 +90,8 @@ class Ngrams:
             raise CorpusError(f"{whose} has n-grams among its columns, but X has none: counts do not tell them. {do}")
         if other is self:
             return
-        if len(other) != len(self) or other.largest != self.largest:
-            raise CorpusError(
-                f"X has {len(other)} n-grams of up to {other.largest} words, {whose} {len(self)} of up to "
-                f"{self.largest}. {do}"
-            )
+        if (len(other), *other.sizes) != (len(self), *self.sizes):
+            raise CorpusError(f"X has {other.in_words}, {whose} {self.in_words}. {do}")
         if (wrong := np.flatnonzero(self.names != other.names)).size:
             i = int(wrong[0])
             raise CorpusError(f"n-gram {i} of X is {other.names[i]!r}, but {self.names[i]!r} of {whose}. {do}")
@@ -116,14 +134,28 @@ class NgramCounter(Protocol):
 
 
 def new_counter(asked: Any) -> NgramCounter | None:
-    """What counts the n-grams that are asked for: up to so many words, or those that are known; None: none are."""
+    """What counts the n-grams that are asked for, as by a user, or those that are known; None: none are."""
     if asked is None:
         return None
-    if isinstance(asked, Ngrams):
-        return SingleWords(asked) if asked.largest == 1 else KnownNgrams(asked)
-    if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or not 1 <= asked <= LARGEST:
-        raise ParameterError("ngrams", f"must be None, 1 to {LARGEST} words, or Ngrams of a corpus, not {asked!r}")
-    return SingleWords() if asked == 1 else NewNgrams(int(asked))
+    known = asked if isinstance(asked, Ngrams) else None
+    smallest, largest = read_sizes(asked) if known is None else known.sizes
+    if largest == 1:
+        return SingleWords(known)
+    several = NewNgrams(largest, smallest=max(smallest, 2)) if known is None else KnownNgrams(known)
+    return several if smallest > 1 else SinglesAndSeveral(SingleWords(known), several, known)
+
+
+def read_sizes(asked: Any) -> tuple[int, int]:
+    """The fewest and the most words of the n-grams that a user asks for: 1; up to 2 or 3 words; or from … to."""
+    sizes = asked if isinstance(asked, tuple | list) and len(asked) == 2 else (1 if asked == 1 else 2, asked)
+    whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in sizes)
+    if not whole or not 1 <= sizes[0] <= sizes[1] <= LARGEST:
+        raise ParameterError(
+            "ngrams",
+            f"must be None, 1 to {LARGEST} words, the fewest and the most as (1, 2), or Ngrams of a corpus, "
+            f"not {asked!r}",
+        )
+    return int(sizes[0]), int(sizes[1])
 
 
 class SingleWords:
@@ -148,6 +180,40 @@ class SingleWords:
         return self._known or Ngrams(names, 1), counts
 
 
+class SinglesAndSeveral:
+    """Counts words that topics do not count, and n-grams of several words; what has the same name is one column."""
+
+    def __init__(self, singles: SingleWords, several: NewNgrams | KnownNgrams, known: Ngrams | None = None) -> None:
+        self._singles, self._several, self._known = singles, several, known
+
+    @property
+    def n_bytes(self) -> int:
+        """What is kept of the documents so far, and what will be found from it."""
+        return self._singles.n_bytes + self._several.n_bytes
+
+    def add(self, document: Sequence[str], removed: Sequence[str] = ()) -> None:
+        """Take in a document and words that were removed from it, which have no neighbours."""
+        self._singles.add(document, removed)
+        self._several.add(document)
+
+    def finish(self, vocabulary: Iterable[str] | None = None) -> tuple[Ngrams, sparse.csr_array]:
+        """The words and n-grams, sorted together, and their counts in the documents."""
+        vocabulary = None if vocabulary is None else list(vocabulary)
+        words, of_words = self._singles.finish(vocabulary)
+        ngrams, of_ngrams = self._several.finish(vocabulary)
+        if self._known is not None:  # both have a column for each of them
+            counts = sparse.csr_array(of_words + of_ngrams)
+            counts.sort_indices()
+            return self._known, counts
+        both = sparse.csr_array(sparse.hstack((of_words, of_ngrams), "csr"))
+        every = np.concatenate((words.names, ngrams.names))
+        names, place = np.unique(every, return_inverse=True) if len(every) else (every, np.empty(0, np.int64))
+        columns = place.astype(np.int32)[both.indices]
+        counts = sparse.csr_array((both.data, columns, both.indptr), shape=(both.shape[0], len(names)))
+        counts.sum_duplicates()
+        return Ngrams(names, ngrams.largest, 1), counts
+
+
 class KnownNgrams:
     """Counts the n-grams of a vocabulary."""
 
@@ -165,7 +231,7 @@ class KnownNgrams:
     def add(self, document: Sequence[str], removed: Sequence[str] = ()) -> None:
         """Count the n-grams of a document, whose words are in the order of the text."""
         before, index = len(self._found), self._index
-        for n in range(2, self._ngrams.largest + 1):
+        for n in range(max(self._ngrams.smallest, 2), self._ngrams.largest + 1):
             names = map(" ".join, zip(*(document[k:] for k in range(n)), strict=False))
             self._found.extend(index[name] for name in names if name in index)
         self._lengths.append(len(self._found) - before)
@@ -189,8 +255,8 @@ class _Level(NamedTuple):
 class NewNgrams:
     """Gathers documents, and finds the n-grams that they have in common."""
 
-    def __init__(self, largest: int, most: int = MOST) -> None:
-        self._largest, self._most = largest, most
+    def __init__(self, largest: int, most: int = MOST, smallest: int = 2) -> None:
+        self._smallest, self._largest, self._most = smallest, largest, most
         self._index: defaultdict[str, int] = defaultdict(None)
         self._index.default_factory = self._index.__len__  # a word that is not there gets the next number
         self._numbers = array("i")
@@ -223,11 +289,12 @@ class NewNgrams:
         numbers = np.frombuffer(self._numbers, np.int32) if len(self._numbers) else np.empty(0, np.int32)
         every = np.arange(len(names))
         below, levels = _Level(numbers, every[:, None], np.zeros(len(names), np.int64)), []
-        for _ in range(2, self._largest + 1):
+        for n in range(2, self._largest + 1):
             below = _longer(below, doc_ptr)
-            levels.append(below)
+            if n >= self._smallest:
+                levels.append(below)
         chosen, columns = _choose(levels, names, wanted, self._most)
-        return Ngrams(chosen, self._largest), _count(levels, columns, doc_ptr, len(chosen))
+        return Ngrams(chosen, self._largest, self._smallest), _count(levels, columns, doc_ptr, len(chosen))
 
 
 def _longer(below: _Level, doc_ptr: Keys) -> _Level:

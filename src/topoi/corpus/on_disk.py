@@ -182,9 +182,10 @@ def _read_array(path: Path, mmap: bool) -> Any:
     return values if mmap else np.array(values)
 
 
-def _read_ngrams(folder: Path, largest: Any, n_documents: int) -> tuple[Ngrams, sparse.csr_array]:
+def _read_ngrams(folder: Path, sizes: Any, n_documents: int) -> tuple[Ngrams, sparse.csr_array]:
     """N-grams and their counts, which may be a stranger's; whoever takes them checks the rest."""
-    ngrams = Ngrams(read_vocabulary(strict_json.read(folder / "ngrams.json", MAX_VOCABULARY)), largest)
+    smallest, largest = sizes if isinstance(sizes, list) and len(sizes) == 2 else (0, sizes)
+    ngrams = Ngrams(read_vocabulary(strict_json.read(folder / "ngrams.json", MAX_VOCABULARY)), largest, smallest)
     data, indices, indptr = (_read_array(folder / f"ngrams_{name}.npy", False) for name in CSR_PARTS)
     return ngrams, csr_of((n_documents, len(ngrams)), data, indices, indptr)
 

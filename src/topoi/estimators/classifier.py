@@ -78,7 +78,7 @@ class MedLDAClassifier(PredictsLabels):
     word_features : "tfidf" or None, default "tfidf"
         Columns beside the topics in the final weights: the words of a document themselves; where X has texts, also the
         words that topics do not count (stop words, rare words, numbers, headers); and n-grams if X is a corpus in
-        which they were counted (`Corpus.from_texts(texts, ngrams=2)`). None: topics alone.
+        which they were counted (`Corpus.from_texts(texts, ngrams=(1, 2))`). None: topics alone.
     refit : bool, default True
         Fit the final weights anew, on the topics of the training documents as new documents would get them, on
         `word_features` and on covariates; how much say each has is chosen on documents that are set aside. False:

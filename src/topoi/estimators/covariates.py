@@ -20,6 +20,8 @@ from topoi.errors import ParameterError, warn_user
 
 #: Categories of a column, at most: more are a mistake, as a column of names or of ids.
 MOST_CATEGORIES = 1000
+#: Standard deviations that a number of a new document may be from the mean: the columns of a score have four bytes.
+FARTHEST = 1e30
 
 
 @dataclass(frozen=True)
@@ -97,12 +99,19 @@ class Covariates:
         columns = columns_of(given, n_documents)
         if missing := [name for name in self.names if name not in columns]:
             raise ParameterError("covariates", f"have no column {missing[0]!r}, which the fit had")
+        if not _has_names(given) and len(columns) != len(self.names):
+            raise ParameterError("covariates", f"have {len(columns)} columns, but {len(self.names)} in the fit")
         blocks = []
         for name, values in zip(self.names, self.categories, strict=True):
             blocks.append(
                 indicators_of(name, columns[name], values) if len(values) else numbers_of(name, columns[name])
             )
         dense = (np.column_stack(blocks) - self.centre) / self.scale
+        if (far := np.argwhere(np.abs(dense) > FARTHEST)).size:
+            row, column = map(int, far[0])
+            raise ParameterError(
+                "covariates", f"row {row}, column {self.columns[column]!r} is too far from the numbers of the fit"
+            )
         unknown = np.column_stack([np.broadcast_to(block.any(1, keepdims=True), block.shape) if len(values) else
                                    np.ones(block.shape, bool)
                                    for block, values in zip(blocks, self.categories, strict=True)])  # fmt: skip
@@ -138,6 +147,9 @@ def learn_covariates(given: Any, n_documents: int) -> tuple[Covariates, sparse.c
         if values.dtype.kind in "iuf":
             block = numbers_of(name, values)
             categories.append(np.array([], str))
+            with np.errstate(over="ignore", invalid="ignore"):
+                if n_documents and not np.isfinite(block.var()):
+                    raise ParameterError("covariates", f"column {name!r} has numbers that are too large to standardise")
             if n_documents and (block == block[0]).all():
                 warn_user(f"covariates: the column {name!r} is constant; it has no effect")
         else:
@@ -165,8 +177,14 @@ def learn_covariates(given: Any, n_documents: int) -> tuple[Covariates, sparse.c
 
 def columns_of(given: Any, n_documents: int) -> dict[str, NDArray[Any]]:
     """Columns by name, of a data frame (pandas, polars), a mapping, or an array."""
+    if sparse.issparse(given):
+        raise ParameterError(
+            "covariates", "must not be a sparse matrix here: give a data frame, or the columns of the fit by .toarray()"
+        )
     if hasattr(given, "columns") and hasattr(given, "__getitem__"):
         names = [str(name) for name in given.columns]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ParameterError("covariates", f"have several columns that are called {twice[0]!r}")
         columns = {name: np.asarray(given[own]) for name, own in zip(names, given.columns, strict=True)}
     elif isinstance(given, Mapping):
         columns = {str(name): np.asarray(values) for name, values in given.items()}
@@ -191,9 +209,16 @@ def columns_of(given: Any, n_documents: int) -> dict[str, NDArray[Any]]:
                 f"column {name!r} has dates or times, which are neither numbers nor categories; make a number of it, "
                 f"as the year: df[{name!r}].dt.year",
             )
+        if values.dtype.kind == "c":
+            raise ParameterError("covariates", f"column {name!r} has complex numbers")
         if values.dtype == object and all(isinstance(value, int | float | np.number) for value in values):
             columns[name] = values.astype(np.float64)
     return columns
+
+
+def _has_names(given: Any) -> bool:
+    """Whether the columns of what is given have names of their own."""
+    return isinstance(given, Mapping) or hasattr(given, "columns")
 
 
 def numbers_of(name: str, values: NDArray[Any]) -> NDArray[np.float64]:

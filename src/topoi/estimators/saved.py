@@ -86,7 +86,7 @@ PARTS = known(
             },
             spare=("stem", "held", "lemmas"),
         ),
-        "Ngrams": Stored(Ngrams, {"names": array_of(), "largest": WHOLE}),
+        "Ngrams": Stored(Ngrams, {"names": array_of(), "largest": WHOLE, "smallest": WHOLE}, spare=("smallest",)),
         "Effects": Stored(Effects, {"mean": array_of("float64"), "error": array_of("float64")}),
         "Link": Stored(Link, {"slope": array_of("float64"), "own": array_of("float64")}),
         "Calibration": Stored(

@@ -62,7 +62,7 @@ def read_documents(
     phrases: bool = False,
     stem: bool = False,
     lemmas: Any = None,
-    ngrams: int | Ngrams | None = None,
+    ngrams: int | tuple[int, int] | Ngrams | None = None,
     like: Any = None,
     delimiter: str | None = None,
     quotes: bool = True,
@@ -117,9 +117,9 @@ def read_documents(
         How texts become words: as for `Corpus.from_texts`, with the same result. Files of counts keep all words unless
         they are asked not to.
     ngrams
-        1 to count the words that topics do not count as well, 2 pairs of neighbouring words, 3 also triples, for
-        supervised models to predict from; they are then in `corpus.ngrams`. Or those of a corpus or a model, to count
-        the same. Files of counts have none.
+        1 to count the words that topics do not count as well, 2 pairs of neighbouring words, 3 also triples, (1, 2) the
+        former and pairs, for supervised models to predict from; they are then in `corpus.ngrams`. Or those of a corpus
+        or a model, to count the same. Files of counts have none.
     like
         A fitted estimator, or a corpus: its vocabulary, phrases and n-grams are used, and texts are cleaned and cut as
         its own were, by the `token_pattern` and the spaCy pipeline (`lemmas`) that are given, if they are.
