@@ -9,8 +9,9 @@ from support.labelled import Documents
 from support.tilted_checks import targets_for
 from topoi import MedLDAClassifier, ParameterError
 from topoi.chain.priors import fixed_priors
-from topoi.chain.responses import RESPONSES, LabelResponse, NumberResponse, losses
-from topoi.chain.responses.supervision import new_supervision
+from topoi.chain.responses import RESPONSES, LabelResponse, NumberResponse, losses, supervision
+from topoi.chain.responses.signs import Signs
+from topoi.chain.responses.supervision import camp_topics, new_supervision
 from topoi.chain.state import IN_CAMPS, fill_camps, first_topics
 from topoi.corpus import Corpus
 
@@ -32,21 +33,23 @@ def test_no_camps(name):
         assert RESPONSES[name]().camps(y).shape == (5, 0)
 
 
-def filled(camps, n_topics, share, length=4000):
+def filled(camps, n_topics, sizes, share, length=4000):
     z = np.full(len(camps) * length, n_topics, np.uint16)
     ptr = np.arange(len(camps) + 1) * length
-    fill_camps(ptr, 0, len(camps), z, n_topics, np.array(camps, np.bool_), share, np.array([1, 2, 3], np.uint64))
+    sizes = np.array(sizes)
+    begins = (np.cumsum(sizes) - sizes) % n_topics
+    fill_camps(ptr, 0, len(camps), z, begins, sizes, np.array(camps, np.bool_), share, np.array([1, 2, 3], np.uint64))
     return z.reshape(len(camps), length)
 
 
 def test_topics_of_a_camp():
-    """Of three camps and eight topics: 0 3 6, 1 4 7, 2 5. Each alike, those of two camps too; without one none."""
-    z = filled([[1, 0, 0], [0, 0, 1], [0, 1, 1], [0, 0, 0]], 8, 1.0)
+    """Of three camps and eight topics: 0 1 2, 3 4 5, 6 7. Each alike, those of two camps too; without one none."""
+    z = filled([[1, 0, 0], [0, 0, 1], [0, 1, 1], [0, 0, 0]], 8, [3, 3, 2], 1.0)
     expected = np.zeros((4, 9))
-    expected[0, [0, 3, 6]] = 1 / 3
-    expected[1, [2, 5]] = 1 / 2
-    expected[2, [1, 4, 7]] = 1 / 6
-    expected[2, [2, 5]] = 1 / 4
+    expected[0, [0, 1, 2]] = 1 / 3
+    expected[1, [6, 7]] = 1 / 2
+    expected[2, [3, 4, 5]] = 1 / 6
+    expected[2, [6, 7]] = 1 / 4
     expected[3, 8] = 1
     shares = np.array([np.bincount(row, minlength=9) / row.size for row in z])
     np.testing.assert_array_equal(shares > 0, expected > 0)
@@ -54,14 +57,31 @@ def test_topics_of_a_camp():
 
 
 def test_share_of_the_tokens_in_camps():
-    share = np.mean(filled([[0, 1]], 4, 0.3) < 4)
+    share = np.mean(filled([[0, 1]], 4, [2, 2], 0.3) < 4)
     assert abs(share - 0.3) < 4.5 * np.sqrt(0.3 * 0.7 / 4000)
+
+
+@pytest.mark.parametrize(("n_topics", "expected"), [
+    (12, (5, 3, 1, 3)), (5, (2, 1, 1, 1)), (4, (1, 1, 1, 1)), (3, (1, 1, 1, 1)),
+])  # fmt: skip
+def test_topics_of_camps_by_their_documents(n_topics, expected, monkeypatch):
+    """Of sixteen documents 7.5, 5, 0 and 3.5: one of two camps counts half in each, and one without labels nowhere."""
+    y = np.full((16, 4), -1.0)
+    y[:10, 0] = y[10:15, 1] = y[15, 3] = y[:5, 3] = 1
+    y = np.vstack((y, np.full((3, 4), np.nan)))
+    response = RESPONSES["hinge"]()
+    assert camp_topics(response, y, n_topics) == expected
+    monkeypatch.setattr(supervision, "AT_ONCE", 3)
+    assert camp_topics(response, Signs.of(y), n_topics) == expected
 
 
 def test_more_camps_than_topics():
     """Camps 0 and 2 share topic 0, 1 and 3 topic 1."""
-    z = filled([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], 2, 1.0, 20)
-    np.testing.assert_array_equal(z, np.tile([[0], [1], [0], [1]], 20))
+    corpus = Corpus.from_counts(np.full((40, 5), 8))
+    y = np.where(np.arange(40)[:, None] % 4 == np.arange(4), 1.0, -1.0)
+    given = new_supervision(RESPONSES["hinge"](), y, 2)
+    z = first_topics(corpus, fixed_priors(np.full(2, 0.1), 0.1), 3, given).reshape(40, -1)
+    assert ((z == (np.arange(40) % 2)[:, None]).mean(1) > 0.5).all()
 
 
 def test_first_topics():
@@ -75,7 +95,7 @@ def test_first_topics():
         for by in (True, False)
     }
     np.testing.assert_array_equal(apart[False], plain)
-    own = (apart[True] % 2).reshape(600, -1) == np.arange(600)[:, None] % 2
+    own = (apart[True] // 2).reshape(600, -1) == np.arange(600)[:, None] % 2
     expected = IN_CAMPS + (1 - IN_CAMPS) / 2
     assert abs(own.mean() - expected) < 4.5 * np.sqrt(expected * (1 - expected) / own.size)
 
@@ -92,7 +112,7 @@ def test_init():
     assert (random != by_labels).any()
     np.testing.assert_array_equal(usual, by_labels)
     np.testing.assert_array_equal(alone, by_labels)
-    np.testing.assert_array_equal(beside_words, random)
+    np.testing.assert_array_equal(beside_words, by_labels)
     with pytest.raises(ParameterError, match=r'init.* must be "labels", "random" or None, not .nmf.'):
         MedLDAClassifier(**settings, init="nmf").fit(made.X, made.many)
 

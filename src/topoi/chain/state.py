@@ -193,9 +193,11 @@ def first_topics(
             tokens = slice(*corpus.doc_ptr[[first, last]].tolist())
             row_of = np.repeat(alpha.row_of[first:last], corpus.doc_lengths[first:last])
             seeds.move(z[tokens], corpus.words[tokens], alpha.rows > 0, row_of)
-        if supervision is not None and supervision.init_by_targets:
+        if supervision is not None and supervision.camp_topics:
             camps = supervision.response.camps(supervision.y[first:last])
-            fill_camps(corpus.doc_ptr, first, last, z, len(priors.topics.alpha), camps, IN_CAMPS, stream)
+            sizes = np.array(supervision.camp_topics, np.int64)
+            begins = np.where(sizes.sum() <= len(alpha.rows[0]), np.cumsum(sizes) - sizes, np.arange(len(sizes)))
+            fill_camps(corpus.doc_ptr, first, last, z, begins % len(alpha.rows[0]), sizes, camps, IN_CAMPS, stream)
     return z
 
 
@@ -219,11 +221,19 @@ def fill_uniform(doc_ptr: Ints, first: Int, last: Int, z: Ints, prior: AlphaRows
 
 @kernel
 def fill_camps(
-    doc_ptr: Ints, first: Int, last: Int, z: Ints, n_topics: Int, camps: NDArray[np.bool_], share: float, stream: Stream
+    doc_ptr: Ints,
+    first: Int,
+    last: Int,
+    z: Ints,
+    begins: Ints,
+    sizes: Ints,
+    camps: NDArray[np.bool_],
+    share: float,
+    stream: Stream,
 ) -> None:
     """Draw most of the topics z of documents first … last − 1 from those of their camps (last − first, …).
 
-    Of n camps, camp c has the topics c, c + n, c + 2n …; where there are more camps than topics, some share one.
+    Camp c has the topics from begins[c] on, sizes[c] of them.
     """
     own = np.zeros(camps.shape[1], np.int64)
     for d in range(first, last):
@@ -234,8 +244,8 @@ def fill_camps(
                 n += 1
         for i in range(doc_ptr[d], doc_ptr[d + 1]):
             if n > 0 and uniform(stream) < share:
-                c = own[integer(stream, n)] % n_topics
-                z[i] = c + camps.shape[1] * integer(stream, (n_topics - 1 - c) // camps.shape[1] + 1)
+                c = own[integer(stream, n)]
+                z[i] = begins[c] + integer(stream, sizes[c])
 
 
 def topic_counts(state: State) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

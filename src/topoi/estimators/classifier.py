@@ -94,9 +94,9 @@ class MedLDAClassifier(PredictsLabels):
         How chains of three or more labels begin. "labels": most tokens begin in topics that belong to the labels of
         their document, which takes fewer sweeps to predict well. "random": topics are drawn uniformly, as the papers
         do; this is so in any case for two classes, for models of single labels ("ovr", "ovo", ordinal), and where
-        `seeds` or `topic_labels` say what topics mean. None: "labels" where topics predict alone (`refit=False` or
-        `word_features=None`) and no class weighs more or less than 1, else "random": docs/experiments.md has the
-        measurements. The posterior is the same, but a chain with a very large `cost` may stay where it began.
+        `seeds` or `topic_labels` say what topics mean. None: "labels" where no class weighs more or less than 1, else
+        "random": docs/experiments.md has the measurements. The posterior is the same, but a chain with a very large
+        `cost` may stay where it began.
     infer_sweeps : int, default 3
         Sweeps over a new document, at most. Few are better: see docs/supervised.md.
     infer_method : "mean_field" or "gibbs", default "mean_field"
@@ -409,11 +409,11 @@ class MedLDAClassifier(PredictsLabels):
     def _init_by_labels(self, of_classes: NDArray[np.float64]) -> bool:
         """Whether chains begin with topics of the labels, given the weight that each document has by its class.
 
-        Beside words, topics should say what words do not. And a class that weighs much would hold its documents to the
-        topics that they begin with, which new documents never use.
+        A class that weighs much would hold its documents to the topics that they begin with, which new documents never
+        use.
         """
         if self.init is None:
-            return bool((of_classes == 1).all()) and (not self.refit or self.word_features is None)
+            return bool((of_classes == 1).all())
         return self.init == "labels"
 
 

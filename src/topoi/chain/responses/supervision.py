@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from topoi.chain.state import State
 
 
+#: Documents whose camps are looked at together.
+AT_ONCE = 2**14
+
+
 @dataclass
 class Supervision:
     """Targets `y` (documents, tasks; NaN where there is none) with the variables of the chain that belong to them.
@@ -35,8 +39,9 @@ class Supervision:
     `eta` (tasks, K padded) are the weights, `kappa` and `omega` the auxiliary variables as the topics see them: with
     columns, κ is κ′. `n_gibbs` passes of coordinate Gibbs move the weights; 0 means exact draws by
     Cholesky. `nu` is the prior precision of a weight. `part` is the number of tokens that share a table of tilts (see
-    samplers/_tilted.py). `own` (tasks, …) are parameters of the loss itself, where it has some. With `init_by_targets`
-    the first topics are those of the camps of the documents (`Response.camps`).
+    samplers/_tilted.py). `own` (tasks, …) are parameters of the loss itself, where it has some. Most tokens
+    begin in topics of the camps of their document (`Response.camps`): camp c has so many as `camp_topics` says. Without
+    any, documents begin alike.
     """
 
     response: Response
@@ -51,7 +56,7 @@ class Supervision:
     part: int = 8
     columns: Columns | None = None
     own: NDArray[np.float64] | None = None
-    init_by_targets: bool = True
+    camp_topics: tuple[int, ...] = ()
 
     @property
     def beside(self) -> dict[str, Floats]:
@@ -196,5 +201,23 @@ def new_supervision(
         part,
         None if columns is None else new_columns(columns, y.shape, real, columns_nu),
         response.first_own(y.shape[1]),
-        init_by_targets,
+        camp_topics(response, y, n_topics) if init_by_targets else (),
     )
+
+
+def camp_topics(response: Response, y: Targets, n_topics: int) -> tuple[int, ...]:
+    """How many of the topics each camp begins with: one, and of the others as many as its share of the documents.
+
+    With as many for each, most topics would begin with the few documents of rare labels.
+    """
+    documents = np.zeros(response.camps(y[:0]).shape[1])
+    for start in range(0, len(y), AT_ONCE):
+        camps = response.camps(y[start : start + AT_ONCE])
+        documents += (camps / np.maximum(camps.sum(1, keepdims=True), 1)).sum(0)
+    n_more = n_topics - len(documents)
+    if n_more <= 0 or not len(documents) or not documents.any():
+        return (max(n_topics // max(len(documents), 1), 1),) * len(documents)
+    wanted = n_more * documents / documents.sum()
+    sizes = 1 + wanted.astype(np.int64)
+    sizes[np.argsort(sizes - 1 - wanted, kind="stable")[: n_topics - sizes.sum()]] += 1
+    return tuple(sizes.tolist())

@@ -114,7 +114,7 @@ class Cluster:
         if s is not None:
             responses = {
                 "response": s.response, "nu": s.nu, "n_gibbs": s.n_gibbs, "part": s.part, "n_tasks": s.n_tasks,
-                "columns_nu": None if s.columns is None else s.columns.nu, "init_by_targets": s.init_by_targets,
+                "columns_nu": None if s.columns is None else s.columns.nu, "camp_topics": s.camp_topics,
             }  # fmt: skip
         job = Job(
             as_text(self.folder / uuid.uuid4().hex[:12]), self._corpus(), state.corpus.n_words,

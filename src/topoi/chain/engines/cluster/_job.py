@@ -70,7 +70,7 @@ class Job:
     n_gibbs: int = 2
     part: int = 8
     n_tasks: int = 0
-    init_by_targets: bool = True
+    camp_topics: tuple[int, ...] = ()  # first topics of each camp of documents
     columns_nu: float | None = None  # None: no columns beside the topics
 
     @property

@@ -144,7 +144,7 @@ def supervision(
         beside = Columns(columns, learned["columns"], np.zeros(y.shape, real), job.columns_nu)
     return Supervision(
         job.response, y, weight, learned["eta"], real, kappa, omega, job.nu, job.n_gibbs, job.part, beside,
-        learned.get("own"), job.init_by_targets,
+        learned.get("own"), job.camp_topics,
     )  # fmt: skip
 
 
