@@ -69,7 +69,7 @@ def test_files_that_count(package):
     (package / "_b.py").write_text(HELPER.format(1) + "from topoi.inner import one\n")
     (package / "cli.py").write_text("from topoi._a import caller\n")
     names = {path.relative_to(package).as_posix() for path in kernel_files(package)}
-    disk = ("folders", "inside", "locks", "private", "remote", "whole")
+    disk = ("folders", "inside", "locks", "moved", "patience", "private", "remote", "whole")
     below = {"errors.py", *(f"_disk/{name}.py" for name in disk)}
     assert names - below == {
         "_a.py", "_b.py", "_machine/arrays.py", "_machine/jit.py", "inner/__init__.py", "inner/one.py",

@@ -210,7 +210,7 @@ def map_shared(place: Location, dtype: Any, shape: tuple[int, ...], mode: Any = 
     itemsize = np.dtype(dtype).itemsize
     if isinstance(place, Remote):
         file = cached_file(place.url, lambda new: _gather(place, itemsize, new))
-        mode = "c"
+        mode = "r" if mode == "r" else "c"  # what is written goes to the store when it is flushed, not to the copy
     else:
         file = place
     if (found := file.stat().st_size) != itemsize * math.prod(shape):

@@ -147,15 +147,19 @@ def summarise(model: Model, data: Dataset, out: Console) -> None:
     out.print(topic_table(model, rows[:SHOWN], out))
     if len(rows) > SHOWN:
         out.print(f"… and {len(rows) - SHOWN} more.", style="dim")
-    if _many_function_words(rows[:SHOWN]):
+    if _many_function_words(model, rows[:SHOWN]):
         out.print("Many of these are function words of English: try --stop-words english.", style="yellow")
     out.print("Next:", *(f"  {command}" for command in _next(model)), sep="\n", soft_wrap=True)
 
 
-def _many_function_words(rows: list[dict[str, Any]]) -> bool:
+def _many_function_words(model: Model, rows: list[dict[str, Any]]) -> bool:
+    """Whether the topics are made of them: by their most probable words, as the telling ones are other words."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    words = [word["word"] for row in rows for word in row["words"]]
+    from topoi.evaluate.topics import topic_names
+
+    names = topic_names(model.estimator, 8, "probability")
+    words = [word for row in rows for word in names[row["topic"]]]
     return sum(word in ENGLISH_STOP_WORDS for word in words) >= len(words) / 4
 
 
