@@ -126,6 +126,15 @@ def test_typical_messages_begin_with_their_subject(visit, model, tmp_path, lines
     assert other in shown
 
 
+def test_entities_of_typical_documents_are_characters(visit, model, tmp_path):
+    text = "<b>caf&eacute;</b> &amp; don&#39;t &#xe9;t&#233; &nosuch; R&D &lt;img src=x onerror=alert(1)&gt;"
+    write_report(tmp_path / "report.html", model, X=TRAIN.X[:20], texts=[text] * 20)
+    page = visit(tmp_path / "report.html", DESKTOP)
+    shown = {line.split("\n")[0] for line in page.locator(".typical li").all_inner_texts()}
+    assert shown == {"café & don't été &nosuch; R&D <img src=x onerror=alert(1)>"}
+    assert page.locator("img").count() == 0
+
+
 def test_topics_that_are_alike_stand_together(visit, tmp_path):
     """Two subjects of four topics each: of the order by similarity the first half is of one of them."""
     rng = np.random.default_rng(0)

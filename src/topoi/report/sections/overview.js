@@ -7,6 +7,7 @@ const SNIPPET_OF_CARD = 110;
 const HEADER = /^[A-Za-z][A-Za-z0-9-]{1,40}: |^[ ]+\S/u; // of a message, or a line that goes on with one
 // Tags of HTML, which a card has no room for; other text in angle brackets stays.
 const MARKUP = /<\/?[a-z][a-z0-9]*(?:\s+[\w:-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>]+))?)*\s*\/?>/giu;
+const ENTITY = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,30});/giu;
 const STRONGEST = 3; // groups of a column
 const MOST_COLUMNS = 4; // of which a card tells
 const SPARK = { wide: 88, high: 24, left: 2, right: 2, top: 3, bottom: 2 };
@@ -162,11 +163,17 @@ function withoutHeaders(text) {
   return `${subject.slice("subject:".length).trim()} ${lines.slice(headers.length).join(" ")}`;
 }
 
+// What an entity of HTML stands for. The document that is made of it is never shown, and has no markup in it.
+function character(entity) {
+  return new DOMParser().parseFromString(entity, "text/html").documentElement.textContent;
+}
+
 function snippet(doc) {
   const text = doc.text === undefined
     ? doc.words.map((word, j) => [doc.counts[j], data.words[word]]).sort((a, b) => b[0] - a[0]).slice(0, 14)
       .map(([, word]) => word).join(" ")
-    : withoutHeaders(doc.text.slice(0, 1200)).slice(0, 400).replace(MARKUP, " ").replace(/\s+/gu, " ").trim();
+    : withoutHeaders(doc.text.slice(0, 1200)).slice(0, 400).replace(MARKUP, " ").replace(ENTITY, character)
+      .replace(/\s+/gu, " ").trim();
   return text.length > SNIPPET_OF_CARD ? `${text.slice(0, SNIPPET_OF_CARD)}…` : text;
 }
 
