@@ -75,8 +75,8 @@ def say_empty(data: Dataset) -> None:
     if n := int((data.corpus.doc_lengths == 0).sum()):
         has = "has" if n == 1 else "have"
         note(
-            f"{n:,} of {len(data):,} documents {has} no word of the model's topics; what is predicted there is hardly a "
-            "finding."
+            f"{n:,} of {len(data):,} documents {has} no word of the model's topics; what is predicted there is hardly "
+            "a finding."
         )
 
 
