@@ -54,7 +54,13 @@ function draw(body, { similar, coherence, labels }) {
     return all.filter((k) => headOf(k) === k
       && (having === null || having.has(k) || nameOf(k).toLowerCase().includes(text)));
   };
+  // A name that was typed is taken when the field is left, often by a press on another card's button. That button must
+  // stay until it is let go of, or nothing would be clicked: cards are drawn anew after that.
+  let pressed = false;
+  let late = false;
   const refresh = () => {
+    late = pressed;
+    if (pressed) return;
     fillOrders();
     const focus = document.activeElement && grid.contains(document.activeElement)
       ? [document.activeElement.closest("[data-card]").dataset.card, document.activeElement.dataset.act] : null;
@@ -106,6 +112,13 @@ function draw(body, { similar, coherence, labels }) {
     refresh();
   });
   onEdit(refresh);
+  const release = () => setTimeout(() => {
+    pressed = false;
+    if (late) refresh();
+  });
+  for (const press of ["pointerdown", "mousedown"]) grid.addEventListener(press, () => { pressed = true; });
+  for (const end of ["pointerup", "pointercancel", "mouseup", "dragend"]) window.addEventListener(end, release);
+  window.addEventListener("click", () => { pressed = false; }, true);
   onChoice((k) => {
     for (const on of grid.querySelectorAll(".card.on")) on.classList.remove("on");
     const card = grid.querySelector(`[data-card="${headOf(k)}"]`);
