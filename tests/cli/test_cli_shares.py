@@ -156,6 +156,10 @@ def test_report(place, tmp_path):
         (["10/14/23", "02/03/24"], "say how they are written, --date-format '%m/%d/%y'."),
         (["05/06/2023", "02/03/2024"], "say how they are written, --date-format '%d/%m/%Y' or '%m/%d/%Y'."),
         (["14.10.2023", "3/2/24"], "and '3/2/24', which are taken for 2 categories. If they are dates, write all"),
+        (
+            ["14.10.2023", "3 Feb 2024"],
+            "write all of them alike, also '3 Feb 2024', and say how they are written, --date-format '%d.%m.%Y'.",
+        ),
     ],
 )
 def test_dates_that_are_not_guessed(place, tmp_path, dates, told):

@@ -448,3 +448,22 @@ def test_gaps_among_targets_are_called_so(place, tmp_path):
     write_csv(tmp_path / "gaps.csv", rows)
     fitted = done("fit", tmp_path / "gaps.csv", "--text", "body", "--target", "stars", *QUICK, "-o", tmp_path / "m")
     assert "; 6 without a target." in fitted.output
+
+
+def test_predictions_of_documents_without_a_word_are_told(place, tmp_path):
+    rows = [{"key": row["key"], "body": row["body"]} for row in records(12)]
+    write_csv(tmp_path / "some.csv", [*rows[:3], rows[3] | {"body": ""}, rows[4] | {"body": "zzyzx"}])
+    told = " ".join(call("predict", place / "one", tmp_path / "some.csv").stderr.split())
+    assert "2 of 5 documents have no word of the model's topics" in told
+    assert "no word" not in call("predict", place / "one", place / "new.csv").stderr
+
+
+def test_spellings_of_one_label_are_told(tmp_path):
+    rows = records(60)
+    other = rows[0]["subject"].upper() + " "
+    write_csv(tmp_path / "posts.csv", [rows[0] | {"subject": other}, *rows[1:]])
+    fit = ("fit", tmp_path / "posts.csv", "--text", "body", "--id", "key", *QUICK, *LABELS)
+    told = " ".join(call(*fit, "-o", tmp_path / "m").stderr.split())
+    assert "differ in capital letters or blanks only, and are learned as two" in told
+    assert repr(other) in told
+    assert call(*fit, "-o", tmp_path / "quiet", "--quiet").stderr == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import date
 
 import numpy as np
@@ -132,3 +133,13 @@ def test_spellings_of_one_group_are_told():
         UserWarning, match="'priority' has the groups 'High' and 'high', which differ in capital letters"
     ):
         assert as_groups(["high", "High ", "low"], name="priority").names == ["High", "high", "low"]
+
+
+def test_decimal_commas_are_told():
+    with pytest.warns(UserWarning, match="'price' has numbers with a decimal comma, as '12,50'"):
+        assert as_groups(["12,50", "3", "1.234,50"], name="price").kind == "categories"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        as_groups(["12,50", "3"], name="price", kind="categories")
+        as_groups(["12,50", "3", "red"], name="price")
+        as_groups(["12.50", "3"], name="price")

@@ -126,6 +126,36 @@ def test_typical_messages_begin_with_their_subject(visit, model, tmp_path, lines
     assert other in shown
 
 
+@SIZES
+def test_a_button_works_at_once_after_a_name_was_typed_elsewhere(visit, page_of_model, viewport):
+    """The name is taken as the mouse goes down on the button, which must still be there when it comes up."""
+    page = visit(page_of_model, viewport)
+    edit(page)
+    first, second, third = cards(page)[:3]
+    act(page, first, "name").click()
+    page.keyboard.type("a name")
+    act(page, second, "hide").click()
+    act(page, second, "name").click()
+    page.keyboard.type("another")
+    act(page, third, "name").click()
+    page.keyboard.type("a third")
+    act(page, first, "tick").check()
+    entries = downloaded(page)["edits"]
+    assert {"edit": "hide", "topic": second} in entries
+    names = {entry["topic"]: entry["name"] for entry in entries if entry["edit"] == "name"}
+    assert names == {first: "a name", second: "another", third: "a third"}
+    assert act(page, first, "tick").is_checked()
+
+
+def test_entities_of_typical_documents_are_characters(visit, model, tmp_path):
+    text = "<b>caf&eacute;</b> &amp; don&#39;t &#xe9;t&#233; &nosuch; R&D &lt;img src=x onerror=alert(1)&gt;"
+    write_report(tmp_path / "report.html", model, X=TRAIN.X[:20], texts=[text] * 20)
+    page = visit(tmp_path / "report.html", DESKTOP)
+    shown = {line.split("\n")[0] for line in page.locator(".typical li").all_inner_texts()}
+    assert shown == {"café & don't été &nosuch; R&D <img src=x onerror=alert(1)>"}
+    assert page.locator("img").count() == 0
+
+
 def test_topics_that_are_alike_stand_together(visit, tmp_path):
     """Two subjects of four topics each: of the order by similarity the first half is of one of them."""
     rng = np.random.default_rng(0)

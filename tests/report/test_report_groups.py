@@ -162,3 +162,14 @@ def test_a_gap_breaks_the_line(visit, model, tmp_path):
     assert chart.locator("text").all_text_contents()[-1] == "1996"
     data = json.loads(page.locator("#data").text_content())
     assert data["sections"]["groups"]["columns"][0]["runs"] == [0, 1, 4, 6]
+
+
+def test_columns_to_group_by_may_be_a_data_frame(model):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"date": DATES, "section": [f"s{i % 3}" for i in range(N)]}, index=range(7, 7 + N))
+    found, expected = (
+        report_data(model, X=X, by=by)["sections"]["groups"]
+        for by in (frame, {"date": DATES, "section": list(frame["section"])})
+    )
+    assert found == expected
+    assert [column["name"] for column in found["columns"]] == ["date", "section"]

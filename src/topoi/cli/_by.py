@@ -77,6 +77,7 @@ class Grouping:
 def _warn_of_dates(name: str, dates: list[str], values: list[str]) -> None:
     """Dates whose order of day and month is not known have become a group each: say how to make periods of them."""
     from topoi.evaluate.dates import parse_date
+    from topoi.evaluate.groups import MISSING
 
     if not dates or len(dates) < len(values) / 2:
         return
@@ -87,6 +88,9 @@ def _warn_of_dates(name: str, dates: list[str], values: list[str]) -> None:
     how = f"say how they are written, date_format='{fitting[0]}'" if fitting else "write all of them in one way first"
     if len(fitting) > 1:
         how += f" or '{fitting[1]}'"
+    odd = next((value for value in values if value not in dates and value != MISSING), None)
+    if fitting and odd is not None:  # else the format would be an error at that value
+        how = f"write all of them alike, also {odd!r}, and {how}"
     several = "" if fitting else f" and {others[0]!r}"
     warn_user(
         f"the column {name!r} has values as {dates[0]!r}{several}, which are taken for {len(values):,} categories. If "

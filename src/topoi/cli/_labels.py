@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from topoi.cli._app import note
 from topoi.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from topoi.readers import Dataset
 
 
-def to_learn(data: Dataset, option: str) -> Target:
+def to_learn(data: Dataset, option: str, quiet: bool = False) -> Target:
     """What is to be learned of documents by the option that asks for it: there must be something."""
     if data.unlabelled.all():
         raise ParameterError(option, "not one document has one; check the column")
@@ -23,7 +24,22 @@ def to_learn(data: Dataset, option: str) -> Target:
     if target.kind == "several" and len(target.values) < 2:
         n = len(target.values)
         raise ParameterError(option, f"there are lists of labels, but {n} different label; two are needed")
+    if target.kind != "numbers":
+        _say_spellings(target.values, quiet)
     return target
+
+
+def _say_spellings(labels: list[Any], quiet: bool) -> None:
+    """Say so if labels differ in capital letters or blanks only: they are rarely meant to be two."""
+    spellings: dict[str, Any] = {}
+    for label in labels:
+        if (first := spellings.setdefault(" ".join(str(label).split()).casefold(), label)) != label:
+            note(
+                f"Warning: the labels {first!r} and {label!r} differ in capital letters or blanks only, and are "
+                "learned as two; write them alike if they are one.",
+                quiet,
+            )
+            break  # one tells what is the matter
 
 
 def as_fit_takes_it(target: Target, data: Dataset) -> Any:

@@ -163,7 +163,7 @@ def _choose(
             data = replace(data, labels=None)  # some formats have them all the same
             target = data.target
         else:
-            target = to_learn(data, "label" if reading.target is None else "target")
+            target = to_learn(data, "label" if reading.target is None else "target", quiet)
 
     def until_stopped(progress: Any) -> None:
         if stop.requested:

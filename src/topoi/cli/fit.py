@@ -188,7 +188,7 @@ def carry_out(order: Order, folder: Path, stop: Stop, quiet: bool) -> tuple[Mode
             data = replace(data, labels=None)  # some formats have them all the same
             target = data.target
         else:
-            target = to_learn(data, "label" if reading.target is None else "target")
+            target = to_learn(data, "label" if reading.target is None else "target", quiet)
         test = hold_out(np.flatnonzero(~data.unlabelled | (target.kind is None)), order.hold_out, settings.seed)
         train = data.take(np.setdiff1d(np.arange(len(data)), test)) if len(test) else data
         validation = to_watch(target, data, train, test)

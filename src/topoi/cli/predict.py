@@ -48,6 +48,7 @@ def predict(
         needed = {"covariates": opened.covariates, "ngrams": opened.ngrams}
         data = allowed(opened, read_new(documents, reading, opened.reading, opened, **needed))
     say_skipped(data)
+    say_empty(data)
     from topoi.writers import write_table
 
     separator = opened.reading.get("label_separator") or ";"
@@ -67,6 +68,16 @@ def say_skipped(data: Dataset) -> None:
     """Say how many documents could not be read."""
     if data.n_skipped:
         note(f"{data.n_skipped:,} documents could not be read and are left out; the first: {data.skipped[0]}")
+
+
+def say_empty(data: Dataset) -> None:
+    """Say how many documents have nothing that topics are told by: they get the same topics, whatever they are."""
+    if n := int((data.corpus.doc_lengths == 0).sum()):
+        has = "has" if n == 1 else "have"
+        note(
+            f"{n:,} of {len(data):,} documents {has} no word of the model's topics; what is predicted there is hardly "
+            "a finding."
+        )
 
 
 def names_of(data: Dataset) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from topoi.corpus.text import is_missing
 from topoi.errors import ParameterError, warn_user
 from topoi.evaluate.dates import choose_period, name_period, number_periods, only_format, parse_date, period_starts
-from topoi.readers._covariates import as_number
+from topoi.readers._covariates import DECIMAL_COMMA, as_number
 
 KINDS = ("dates", "numbers", "categories")
 #: Different numbers, at most, that are a group each, and groups that more are cut into.
@@ -149,7 +149,18 @@ def _grouped(
                 "groups",
                 f"{name!r} of document {rows[at]} (counted from 0) is {values[at]!r:.50}, which is no finite number",
             )
+        _warn_of_commas(values, numbers, name)
     return _categories(values, name, None)
+
+
+def _warn_of_commas(values: list[Any], numbers: list[float | None], name: str) -> None:
+    """Numbers of which some have a decimal comma become categories, which is hardly what is meant."""
+    others = [value for value, number in zip(values, numbers, strict=True) if number is None]
+    if others and all(isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()) for value in others):
+        warn_user(
+            f"{name!r} has numbers with a decimal comma, as {others[0]!r}: its values are taken for categories. Write "
+            "decimals with a point, as 12.50, for numbers."
+        )
 
 
 def _may_be_dates(values: list[Any]) -> bool:

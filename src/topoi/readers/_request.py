@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from topoi.corpus.text.clean import Joined
 from topoi.readers._covariates import GROUP, TOPIC_LABELS, check_covariate
 from topoi.readers._faults import Faults, fault
 from topoi.readers._labels import check_label, read_target
@@ -18,7 +19,6 @@ from topoi.readers._source import Source
 Document = tuple[str | list[str], Any, Any, *tuple[Any, ...]]
 Documents = Iterator[Document]
 
-PARAGRAPH = "\n\n"  # what stands between the texts of several columns
 TEXT_COLUMNS = ("text", "tokens")  # looked for in this order if none is named
 
 
@@ -109,7 +109,7 @@ def joined(values: Sequence[Any]) -> str | list[str]:
     there = [value for value in values if value is not None]
     if there and isinstance(there[0], list):
         return [word for value in there for word in value]
-    return PARAGRAPH.join(there)
+    return Joined.of(there) if len(there) > 1 else "".join(there)
 
 
 def texts_among(names: Sequence[str]) -> list[str]:

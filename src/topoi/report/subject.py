@@ -42,7 +42,7 @@ class Subject:
     held_out_trace: Any = None
     max_documents: int = 2000
     covariates: Any = None
-    by: Mapping[str, Any] | None = None
+    by: Any = None
     words: WordTable = field(default_factory=WordTable, init=False)  # data has words as numbers into it
 
     def __post_init__(self) -> None:
@@ -57,6 +57,8 @@ class Subject:
             for name, value in given.items():
                 if value is not None:
                     raise ParameterError(name, "needs the documents as well: give their counts or corpus as X")
+        if hasattr(self.by, "columns"):  # a data frame
+            self.by = {str(name): self.by[name] for name in self.by.columns}
         if self.by is not None and not isinstance(self.by, Mapping):
             raise ParameterError("by", f"must be columns by name, as {{'date': dates}}, not {type(self.by).__name__}")
         self.texts = self._for_each("texts", self.texts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ def write_report(
     title: str | None = None,
     max_documents: int = 2000,
     covariates: Any = None,
-    by: Mapping[str, Any] | None = None,
+    by: Any = None,
 ) -> None:
     """Write what a fitted model has learned as one HTML page, which opens from disk and fetches nothing.
 
@@ -61,7 +61,7 @@ def write_report(
         How many documents are shown, evenly spaced over X. Scores are of all.
     covariates : data frame, mapping, array or sparse matrix
         Those of X, as in `fit`: a model that was fitted with covariates needs them to predict.
-    by : dict of str and columns, or None
+    by : dict of str and columns, data frame, or None
         Columns of X, by name, to show topics over time and by group: what `topoi.topics_by` takes as `groups`.
     """
     data = report_data(

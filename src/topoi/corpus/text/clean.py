@@ -10,12 +10,14 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 from topoi.corpus.text.messages import is_message, lines_of, own_words
 from topoi.errors import ParameterError
 
 #: What may be asked for. "auto": messages are told by their headers; "email": every text is one.
 CLEAN = ("auto", "email", "none")
+PARAGRAPH = "\n\n"  # what stands between the texts of several columns
 LONGEST = 50  # characters of ASCII without a blank that may be a word, or several
 
 _URL = re.compile(r"""(?:\b(?:https?|ftps?|file|gopher|news|telnet|mailto|wais)://|\bwww\d?\.)[^\s<>"]*+""", re.I)
@@ -38,6 +40,31 @@ _ARMOUR = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]+)-----")
 _UNSEEN = (("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>"))
 
 
+class Joined(str):
+    """The texts of several columns as one text, of which each is cleaned by itself.
+
+    The title before it would hide that a body begins with the headers of a message, and a title is never a signature.
+    """
+
+    __slots__ = ("lengths",)
+    lengths: tuple[int, ...]  # of the texts; they are not kept a second time
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Joined:
+        """These texts, in their order."""
+        whole = cls(PARAGRAPH.join(texts))
+        whole.lengths = tuple(map(len, texts))
+        return whole
+
+    def columns(self) -> list[str]:
+        """The texts that were joined."""
+        out, at = [], 0
+        for length in self.lengths:
+            out.append(self[at : at + length])
+            at += length + len(PARAGRAPH)
+        return out
+
+
 class Cleaner:
     """Takes out of texts what is no language; `removed` counts it."""
 
@@ -50,6 +77,8 @@ class Cleaner:
         """The text without."""
         if self.clean == "none":
             return text
+        if isinstance(text, Joined):
+            return PARAGRAPH.join(map(self, text.columns()))
         if self.clean == "email" or is_message(text):
             text = own_words(text, self.removed)
         text = self._decoded(text)

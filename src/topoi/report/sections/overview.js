@@ -7,6 +7,7 @@ const SNIPPET_OF_CARD = 110;
 const HEADER = /^[A-Za-z][A-Za-z0-9-]{1,40}: |^[ ]+\S/u; // of a message, or a line that goes on with one
 // Tags of HTML, which a card has no room for; other text in angle brackets stays.
 const MARKUP = /<\/?[a-z][a-z0-9]*(?:\s+[\w:-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>]+))?)*\s*\/?>/giu;
+const ENTITY = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,30});/giu;
 const STRONGEST = 3; // groups of a column
 const MOST_COLUMNS = 4; // of which a card tells
 const SPARK = { wide: 88, high: 24, left: 2, right: 2, top: 3, bottom: 2 };
@@ -53,7 +54,13 @@ function draw(body, { similar, coherence, labels }) {
     return all.filter((k) => headOf(k) === k
       && (having === null || having.has(k) || nameOf(k).toLowerCase().includes(text)));
   };
+  // A name that was typed is taken when the field is left, often by a press on another card's button. That button must
+  // stay until it is let go of, or nothing would be clicked: cards are drawn anew after that.
+  let pressed = false;
+  let late = false;
   const refresh = () => {
+    late = pressed;
+    if (pressed) return;
     fillOrders();
     const focus = document.activeElement && grid.contains(document.activeElement)
       ? [document.activeElement.closest("[data-card]").dataset.card, document.activeElement.dataset.act] : null;
@@ -105,6 +112,13 @@ function draw(body, { similar, coherence, labels }) {
     refresh();
   });
   onEdit(refresh);
+  const release = () => setTimeout(() => {
+    pressed = false;
+    if (late) refresh();
+  });
+  for (const press of ["pointerdown", "mousedown"]) grid.addEventListener(press, () => { pressed = true; });
+  for (const end of ["pointerup", "pointercancel", "mouseup", "dragend"]) window.addEventListener(end, release);
+  window.addEventListener("click", () => { pressed = false; }, true);
   onChoice((k) => {
     for (const on of grid.querySelectorAll(".card.on")) on.classList.remove("on");
     const card = grid.querySelector(`[data-card="${headOf(k)}"]`);
@@ -162,11 +176,17 @@ function withoutHeaders(text) {
   return `${subject.slice("subject:".length).trim()} ${lines.slice(headers.length).join(" ")}`;
 }
 
+// What an entity of HTML stands for. The document that is made of it is never shown, and has no markup in it.
+function character(entity) {
+  return new DOMParser().parseFromString(entity, "text/html").documentElement.textContent;
+}
+
 function snippet(doc) {
   const text = doc.text === undefined
     ? doc.words.map((word, j) => [doc.counts[j], data.words[word]]).sort((a, b) => b[0] - a[0]).slice(0, 14)
       .map(([, word]) => word).join(" ")
-    : withoutHeaders(doc.text.slice(0, 1200)).slice(0, 400).replace(MARKUP, " ").replace(/\s+/gu, " ").trim();
+    : withoutHeaders(doc.text.slice(0, 1200)).slice(0, 400).replace(MARKUP, " ").replace(ENTITY, character)
+      .replace(/\s+/gu, " ").trim();
   return text.length > SNIPPET_OF_CARD ? `${text.slice(0, SNIPPET_OF_CARD)}…` : text;
 }
 
