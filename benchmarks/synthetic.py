@@ -15,7 +15,7 @@ Topic = tuple[NDArray[np.int32], NDArray[np.float64]]
 
 
 def generate(folder: Path, n_documents: int, n_words: int, n_topics: int, seed: int = 0) -> None:
-    """Write a corpus to `folder`, unless it is there.
+    """Write a corpus to `folder`, unless the whole of it is there.
 
     Word w has weight 1/(w + 10); a topic has about one word in 30, reweighted at random; a document has a few topics.
     """
@@ -25,7 +25,7 @@ def generate(folder: Path, n_documents: int, n_words: int, n_topics: int, seed: 
     topics = _topics(rng, n_words, n_topics)
     lengths = rng.poisson(LENGTH, n_documents)
     doc_ptr = np.concatenate(([0], np.cumsum(lengths)))
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)  # what an interrupted run has left is written anew
     np.save(folder / "doc_ptr.npy", doc_ptr.astype(np.int64))
     words = np.lib.format.open_memmap(folder / "words.npy", "w+", np.int32, (int(doc_ptr[-1]),))
     for first in range(0, n_documents, CHUNK):

@@ -20,6 +20,7 @@ import numpy as np
 import typer
 from fuzz_inputs import TINY, make_all
 from fuzzing import Fault, Place, Tell, command
+from untouched import snapshot
 
 from topoi import cli
 
@@ -118,9 +119,9 @@ def case(rng: np.random.Generator, place: Place, tell: Tell) -> str:
     tell(f"topoi {' '.join(map(ascii, [name, *arguments]))}", much=much, network=network)
     # What a command reads; any other file that is named is replaced.
     mine = [place.work / path for path in ("model", *given.get("documents", [])) if path in ("model", "documents.csv")]
-    before = [fuzzing.snapshot(path) for path in mine]
+    before = [snapshot(path) for path in mine]
     outcome = command([name, *arguments], given=Path("documents.csv").read_bytes() if rng.random() < 0.5 else b"")
-    after = [fuzzing.snapshot(path) for path in mine]
+    after = [snapshot(path) for path in mine]
     if before != after and "--force" not in arguments:
         raise Fault("a model or the documents were replaced, without --force")
     if outcome == "refused: memory" and not much:

@@ -20,7 +20,8 @@ from pathlib import Path
 import fuzzing
 import numpy as np
 from fuzz_inputs import COLUMNS, TINY, make_all
-from fuzzing import Fault, Place, Tell, changes, command, library, snapshot
+from fuzzing import Fault, Place, Tell, command, library
+from untouched import changes, snapshot
 
 from topoi import LDA, Corpus
 from topoi.chain.checkpoint import Checkpoints

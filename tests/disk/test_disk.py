@@ -288,6 +288,40 @@ def test_a_file_that_fails_leaves_nothing(either, tmp_path):
     assert tree(tmp_path) == {tmp_path / "file": b"old"}
 
 
+def test_what_windows_does_not_replace(tmp_path, monkeypatch):
+    """It refuses for a file that is mapped, and for a folder with one in it: the error says so, and nothing is lost."""
+
+    def refuse(*args):
+        raise PermissionError(13, "Access is denied")
+
+    model, corpus = tmp_path / "model.topoi", tmp_path / "corpus"
+    lda = LDA(2, n_sweeps=2, n_samples=1, random_state=0).fit(X)
+    lda.save(model)
+    Corpus.from_counts(X).save(corpus)
+    before = tree(tmp_path)
+    monkeypatch.setattr(inside, "BY_DESCRIPTOR", False)
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(DiskError, match=r"model\.topoi cannot be replaced \(Access is denied\).*under another name"):
+        lda.save(model)
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(DiskError, match=r"corpus cannot be replaced \(Access is denied\).*under another name"):
+        Corpus.from_counts(X[:2]).save(corpus)
+    assert tree(tmp_path) == before
+
+
+def test_other_systems_say_why_themselves(tmp_path, monkeypatch):
+    if not inside.BY_DESCRIPTOR:
+        pytest.skip("here a refusal may be for a file that is in use")
+
+    def refuse(*args, **places):
+        raise PermissionError(1, "Operation not permitted", "file")
+
+    monkeypatch.setattr(os, "rename", refuse)
+    with pytest.raises(PermissionError, match="Operation not permitted"):
+        write_whole(tmp_path / "file", b"x")
+    assert tree(tmp_path) == {}
+
+
 @LINKS
 def test_a_link_that_the_user_names_stays_one(tmp_path):
     (tmp_path / "true").mkdir()

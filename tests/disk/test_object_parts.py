@@ -13,8 +13,11 @@ import pytest
 
 from topoi._disk import anywhere, remote, safetensors
 from topoi._disk.cache import cached_file
+from topoi._disk.moved import counted
+from topoi._disk.patience import patient
 from topoi._disk.remote import locate
 from topoi.chain.engines.cluster._job import read_held
+from topoi.errors import MissingObjectError, StorageError
 
 ARRAYS = {"a": np.arange(700, dtype=np.uint32), "b": np.arange(6.0).reshape(2, 3), "none": np.zeros(0, np.uint8)}
 
@@ -119,6 +122,107 @@ def test_rows_of_a_copy(memory):
     anywhere.map_shared(place, np.float64, (6,))
     remote.remove(locate(memory), ["a.000000000000000"])
     np.testing.assert_array_equal(anywhere.map_part(place, np.float64, (6,), slice(0, 6)), numbers)
+
+
+# ---- Parts of an array, fetched together -----------------------------------------------------------------------------
+
+
+def put_parts(place, lengths):
+    """An array in parts of these lengths, and what it is."""
+    numbers, first = np.arange(sum(lengths), dtype=np.float64), 0
+    for n in lengths:
+        anywhere.write_shared(place, first, numbers[first : first + n])
+        first += n
+    return numbers
+
+
+@pytest.mark.parametrize(
+    ("n_parts", "n_bytes", "expected"),
+    [
+        (8, 2**28, [6]),
+        (4, 2**28, [4, 2]),
+        (8, 240, [2, 1, 1, 1, 1]),
+        (8, 400, [2, 2, 2]),
+        (1, 2**28, [1, 1, 1, 1, 1, 1]),
+    ],
+)
+def test_parts_are_fetched_together(n_parts, n_bytes, expected, store, monkeypatch):
+    """No more at a time than there may be, and all bytes count for the thread that has asked."""
+    monkeypatch.setattr(anywhere, "TOGETHER", n_parts)
+    monkeypatch.setattr(anywhere, "TOGETHER_BYTES", n_bytes)
+    asked, read = [], remote.read_together
+    monkeypatch.setattr(remote, "read_together", lambda places: asked.append(len(places)) or read(places))
+    place, lengths = locate(store) / "a", [10, 20, 30, 5, 40, 1]
+    numbers = put_parts(place, lengths)
+    with counted() as moved:
+        found = anywhere.map_shared(place, np.float64, (106,))
+    np.testing.assert_array_equal(found, numbers)
+    assert asked == expected
+    assert moved.read == 8 * 106
+    with counted() as moved:
+        anywhere.map_shared(place, np.float64, (106,))
+    assert moved.read == 0, "there is a copy"
+
+
+def test_a_store_is_asked_for_all_of_them_at_once(s3, monkeypatch):
+    from s3fs import S3FileSystem
+
+    cat_file, now, most = S3FileSystem._cat_file, [], []
+
+    async def noted(self, path, **how):
+        now.append(path)
+        most.append(len(now))
+        try:
+            return await cat_file(self, path, **how)
+        finally:
+            now.remove(path)
+
+    monkeypatch.setattr(S3FileSystem, "_cat_file", noted)
+    place = locate(s3) / "a"
+    numbers = put_parts(place, [3] * 11)
+    np.testing.assert_array_equal(anywhere.map_shared(place, np.float64, (33,)), numbers)
+    assert len(most) == 11
+    assert max(most) == anywhere.TOGETHER == 8
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "says"),
+    [
+        ({33: 8}, MissingObjectError, r"a\.000000000000033: there is no such object"),
+        ({30: 16}, OSError, "its part from number 30 on has changed"),
+        ({40: 8}, OSError, "its part from number 40 on does not follow"),
+    ],
+)
+def test_parts_that_are_not_as_they_were_listed(change, error, says, store, monkeypatch):
+    place, parts = locate(store) / "a", anywhere._parts
+    put_parts(place, [3] * 11)
+    monkeypatch.setattr(anywhere, "_parts", lambda at: parts(at) | change)
+    with pytest.raises(error, match=says):
+        anywhere.map_shared(place, np.float64, (33,))
+    assert not anywhere.held(place.url)
+
+
+def test_parts_of_a_store_that_is_silent(s3, monkeypatch):
+    """They are asked for again as everything is, where there is patience."""
+    from s3fs import S3FileSystem
+
+    cat_file, failed = S3FileSystem._cat_file, []
+
+    async def failing(self, path, **how):
+        if path.endswith("6") and len(failed) < 2:
+            failed.append(path)
+            raise ConnectionError("reset")
+        return await cat_file(self, path, **how)
+
+    monkeypatch.setattr(S3FileSystem, "_cat_file", failing)
+    monkeypatch.setattr("topoi._disk.patience.FIRST", 0.0)
+    place = locate(s3) / "a"
+    numbers = put_parts(place, [3] * 4)
+    with pytest.raises(StorageError, match=r"a\.000000000000006: the store cannot be reached"):
+        anywhere.map_shared(place, np.float64, (12,))
+    with patient():
+        np.testing.assert_array_equal(anywhere.map_shared(place, np.float64, (12,)), numbers)
+    assert len(failed) == 2
 
 
 # ---- Processes of a machine ------------------------------------------------------------------------------------------

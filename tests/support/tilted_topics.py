@@ -13,7 +13,8 @@ import numpy as np
 from support import naive
 from support.exact import PROPOSALS, REPEATED, block_matrix, state_of
 from support.naive import NoTilt, Tiny
-from support.tilted_checks import by_document, dense_shares, draw, gaussian_of, integral_of, own_of, targets_for
+from support.tilted_checks import by_document, draw, integral_of, own_of, targets_for
+from support.weight_checks import dense_shares, gaussian_of
 from topoi._machine.pool import Pool
 from topoi._machine.rng import WEIGHTS, new_stream, normal
 from topoi.chain.counts.shares import design_of

@@ -179,6 +179,9 @@ def read_range(place: Location, first: int, last: int) -> bytes:
 
 #: How the object of a part is called after the name of the array: by the number of its first item.
 PART = r"\.\d{15}"
+#: Parts that are fetched at the same time, at most, and their bytes, all of which are in memory: a store gives one
+#: object more slowly than a network can bring it.
+TOGETHER, TOGETHER_BYTES = 8, 2**28
 
 
 def make_shared(place: Location, n: int, dtype: Any) -> None:
@@ -264,15 +267,31 @@ def _parts(place: Remote) -> dict[int, int]:
 
 
 def _gather(place: Remote, itemsize: int, new: Path) -> None:
-    """Write the parts of an array to a file, one after the other."""
+    """Write the parts of an array to a file, a few of them fetched at the same time."""
+    parts, end = sorted(_parts(place).items()), 0
+    for first, n_bytes in parts:
+        if end != first * itemsize:
+            raise OSError(f"{place} is damaged (its part from number {first} on does not follow what is before)")
+        end += n_bytes
     with blocks.new_file(new) as file:
-        for first, n_bytes in sorted(_parts(place).items()):
-            if file.tell() != first * itemsize:
-                raise OSError(f"{place} is damaged (its part from number {first} on does not follow what is before)")
-            data = remote.read(_part(place, first))
-            if len(data) != n_bytes:
-                raise OSError(f"{place} is damaged (its part from number {first} on has changed)")
-            file.write(data)
+        for some in _together(parts):
+            found = remote.read_together([_part(place, first) for first, _ in some])
+            for (first, n_bytes), data in zip(some, found, strict=True):
+                if len(data) != n_bytes:
+                    raise OSError(f"{place} is damaged (its part from number {first} on has changed)")
+                file.write(data)
+
+
+def _together(parts: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Parts that are fetched at the same time."""
+    some: list[tuple[int, int]] = []
+    for part in parts:
+        if some and (len(some) == TOGETHER or sum(n for _, n in [*some, part]) > TOGETHER_BYTES):
+            yield some
+            some = []
+        some.append(part)
+    if some:
+        yield some
 
 
 __all__ = [

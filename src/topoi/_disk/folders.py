@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from topoi._disk.inside import Folder, is_link, look, opened
+from topoi._disk import inside
+from topoi._disk.inside import Folder, is_link, look, not_replaced, opened
 from topoi._disk.locks import LOCK
 
 #: A file that was being written when its process was killed.
@@ -166,7 +167,9 @@ def replacing(folder: Path) -> Iterator[Path]:
             if folder.exists():
                 folder.rename(old)
             new.rename(folder)
-        except BaseException:  # Ctrl-C, too
+        except BaseException as error:  # Ctrl-C, too
             if old.exists() and not folder.exists():  # else it would go with the scratch folder
                 old.rename(folder)
+            if isinstance(error, PermissionError) and not inside.BY_DESCRIPTOR:
+                raise not_replaced(folder, error) from error
             raise

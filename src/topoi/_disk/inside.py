@@ -41,6 +41,15 @@ def look(path: Path) -> os.stat_result | None:
         return None
 
 
+def not_replaced(path: Path, error: PermissionError) -> DiskError:
+    """What Windows' refusal to replace a file or a folder means for whoever saves."""
+    return DiskError(
+        f"{path} cannot be replaced ({error.strerror or error}). It may be in use: Windows replaces no file "
+        "that is open, as are those from which a large model or a corpus has been loaded. "
+        "Save under another name, or end what uses it; what was saved there before is unchanged"
+    )
+
+
 class Folder:
     """A folder, open or looked at; names in it are single names, never paths."""
 

@@ -14,7 +14,7 @@ import errno
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -117,6 +117,19 @@ def read(remote: Remote, first: int = 0, last: int | None = None) -> bytes:
         data = bytes(store.cat_file(path) if whole else store.cat_file(path, start=first, end=last))
     note_read(len(data))
     return data
+
+
+@asked_again
+def read_together(remotes: Sequence[Remote]) -> list[bytes]:
+    """The bytes of some objects of one store, all fetched at the same time where the package of the store can do so."""
+    with _store(remotes[0]) as (store, _):
+        found = store.cat_ranges([store._strip_protocol(remote.url) for remote in remotes], None, None)
+    for remote, data in zip(remotes, found, strict=True):
+        if isinstance(data, BaseException):
+            with _told(remote):
+                raise data
+    note_read(sum(map(len, found)))
+    return [bytes(data) for data in found]
 
 
 @asked_again

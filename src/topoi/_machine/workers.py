@@ -9,18 +9,22 @@ Processes are those of joblib (loky), on every system started anew: a script nee
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import hashlib
 import pickle
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from topoi._disk.blocks import kept_arrays, new_kept_file
+from topoi._disk.blocks import kept_arrays, new_file, new_kept_file
 from topoi._disk.folders import remove_file
 from topoi._machine.pool import answer, resolve_n_jobs
 from topoi.errors import ParameterError, WorkersError
@@ -112,12 +116,12 @@ class Processes:
     """Tasks in processes of this machine."""
 
     def __init__(self, executor: Any, n_jobs: int, scratch: Path) -> None:
-        self._executor, self._n_ahead = executor, AHEAD * n_jobs
+        self._executor, self._n_ahead, self._scratch = executor, AHEAD * n_jobs, scratch
         self.keep: Keep = functools.partial(keep_in_file, scratch)
 
     def run(self, task: Callable[..., R], items: Iterable[Any], shared: Any) -> Iterator[R]:
         """Keep them busy, a few tasks ahead of the answer that is asked for."""
-        packed = pickle.dumps(shared)
+        packed = Packed.of(shared, self._scratch)
         waiting: deque[Any] = deque()
         try:
             for item in items:
@@ -134,8 +138,42 @@ class Processes:
                     "a process has ended before its task was done: was there too little memory? Take fewer (n_jobs)"
                 ) from error
             raise
+        finally:
+            packed.remove()
 
     begin = run
+
+
+@dataclass(frozen=True)
+class Packed:
+    """What tasks share, in a file: each process reads it once, and a task brings no more than its name.
+
+    The digest comes with the task: of a file that somebody else has changed nothing is unpacked, which could run code.
+    """
+
+    path: Path
+    digest: bytes
+
+    @classmethod
+    def of(cls, shared: Any, folder: Path) -> Packed:
+        """Pack it, into a new file of a folder."""
+        data = pickle.dumps(shared)
+        packed = cls(folder / uuid.uuid4().hex, hashlib.blake2b(data).digest())
+        with new_file(packed.path) as file:
+            file.write(data)
+        return packed
+
+    def unpacked(self) -> Any:
+        """The same again."""
+        data = self.path.read_bytes()
+        if hashlib.blake2b(data).digest() != self.digest:
+            raise WorkersError(f"{self.path} has been changed by somebody else, or the disk has damaged it")
+        return pickle.loads(data)  # noqa: S301 (what the process that has started this one has packed)
+
+    def remove(self) -> None:
+        """Remove the file."""
+        with contextlib.suppress(OSError):  # a task that is waited for no more may read it; the whole folder will go
+            remove_file(self.path)
 
 
 class Dask:
@@ -189,18 +227,16 @@ class Dask:
 
 
 def _number() -> str:
-    import uuid
-
     return uuid.uuid4().hex
 
 
 @functools.lru_cache(maxsize=2)
-def _shared(packed: bytes) -> Any:
+def _shared(packed: Packed) -> Any:
     """What tasks share, unpacked once in a process."""
-    return pickle.loads(packed)  # noqa: S301 (from the process that has started this one)
+    return packed.unpacked()
 
 
-def _unpacked(task: Callable[..., R], item: Any, packed: bytes) -> R:
+def _unpacked(task: Callable[..., R], item: Any, packed: Packed) -> R:
     return task(item, _shared(packed))
 
 

@@ -12,8 +12,9 @@ from scipy import special, stats
 from support.geweke import ALPHA, LENGTHS, draw_topics, draw_words, standard_error_of_chain, z_scores
 from support.geweke import functions as word_functions
 from support.geweke import state_of as geweke_state
-from support.tilted_checks import COMPILED, NEVER, dense_shares, interpreted_core
+from support.tilted_checks import COMPILED, NEVER, interpreted_core
 from support.variants import slow_but
+from support.weight_checks import dense_shares
 from topoi._machine.pool import Pool
 from topoi.chain.responses import RESPONSES, negative_binomial, ordinal
 from topoi.chain.responses.supervision import new_supervision

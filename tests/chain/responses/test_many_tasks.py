@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from support.copies import interpreted
-from support.tilted_checks import COMPILED, check_coordinate, interpreted_core, small_problem
+from support.tilted_checks import COMPILED, interpreted_core
+from support.weight_checks import check_coordinate, small_problem
 from topoi._machine.pool import Pool
 from topoi._machine.simd import LANES, pad
 from topoi.chain.counts.shares import design_of

@@ -10,8 +10,8 @@ from support.geweke import ALPHA, LENGTHS, draw_topics, draw_words, z_scores
 from support.geweke import functions as word_functions
 from support.geweke import state_of as geweke_state
 from support.noisy import RATE, SHAPE, Noisy
-from support.tilted_checks import check_gaussian, dense_shares, small_problem
 from support.variants import slow_but
+from support.weight_checks import check_gaussian, dense_shares, small_problem
 from topoi._machine.pool import Pool
 from topoi.chain.counts.shares import Design, design_of
 from topoi.chain.responses import RESPONSES

@@ -9,8 +9,8 @@ import pytest
 import threadpoolctl
 from scipy import sparse, stats
 
-from support.tilted_checks import (
-    COMPILED,
+from support.tilted_checks import COMPILED, interpreted_core
+from support.weight_checks import (
     check_coordinate,
     check_design,
     check_exact,
@@ -18,7 +18,6 @@ from support.tilted_checks import (
     check_scores,
     dense_shares,
     gaussian_of,
-    interpreted_core,
     small_problem,
 )
 from topoi._machine import blas

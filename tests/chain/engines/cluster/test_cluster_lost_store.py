@@ -84,7 +84,8 @@ def test_a_server_that_is_away_for_a_while(engine, server, expected):
 @engines
 def test_a_server_that_does_not_come_back(engine, server, expected, monkeypatch):
     if engine not in (None, "blocks"):
-        engine.run(os.environ.update, {"TOPOI_STORE_SECONDS": "1"})
+        # Not `os.environ.update`: with a method its object goes to the worker, which would set a copy of our variables.
+        engine.run(lambda: os.environ.update({"TOPOI_STORE_SECONDS": "1"}))
     monkeypatch.setenv("TOPOI_STORE_SECONDS", "1")
     url = object_store.new_bucket()
     says = r"the store cannot be reached.*; asked again for 1 seconds \(TOPOI_STORE_SECONDS\)"

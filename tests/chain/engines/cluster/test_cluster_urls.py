@@ -320,6 +320,7 @@ def client(machines):
 @pytest.mark.parametrize("name", slow_but(["partial"], FITS))
 def test_two_workers(name, client, caches, expected, monkeypatch):
     told, given, read, read_here = set(), _workers.Dask.map, remote.read, []
+    read_together = remote.read_together
 
     def note(self, task, job, *more, **options):
         told.update((job.folder, job.corpus))
@@ -327,6 +328,9 @@ def test_two_workers(name, client, caches, expected, monkeypatch):
 
     monkeypatch.setattr(_workers.Dask, "map", note)
     monkeypatch.setattr(remote, "read", lambda place, *what: read_here.append(place.name) or read(place, *what))
+    monkeypatch.setattr(
+        remote, "read_together", lambda places: read_here.extend(at.name for at in places) or read_together(places)
+    )
     url = object_store.new_bucket()
     assert said(fit(name, url, engine=client)) == expected(name)
     assert all(place.startswith(url) for place in told), "no task is told a path"
