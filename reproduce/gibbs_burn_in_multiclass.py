@@ -45,7 +45,7 @@ def judge(table: Table) -> Verdict:
     power = growth(Table(tuple(line for line in table.lines if int(line.keys["sweeps"]) >= 5)), "train", "sweeps")
     last = table.where(K=topics[-1], sweeps=sweeps[-1]).lines[0].mean
     return Verdict(
-        together(settled, at[1] < at[20], 0.7 < power < 1.15),
+        together(settled, at[1] < at[20], 0.7 < power < 1.15, last["parallel"] < 0.5 * last["train"]),
         f"Accuracy after {' / '.join(map(str, sweeps))} sweeps, mean over K: {listed(list(at.values()))} (± "
         f"{sure:.3f} over seeds); from 20 on it is {'stable' if settled else 'not stable'}. Training time grows with "
         f"sweeps (from 5) to the power {power:.2f}. {sweeps[-1]} sweeps at K = {topics[-1]} take {last['train']:.2f} "

@@ -94,12 +94,22 @@ def draw(figure: Figure, table: Table, path: Path) -> None:
 def age(judged: list[tuple[Figure, Verdict]], raws: list[Raw]) -> str:
     """How many of the figures were measured with the source that the page was written with."""
     old = sum(bool(raw.changes()) for raw in raws)
+    confirmed = [raw for raw in raws if raw.confirmed and not raw.changes()]
+    times = sum(bool(raw.older_times()) for raw in confirmed)
     count = Counter(raw.scale for raw in raws)
     scales = "; ".join(f"{count[scale]} figures are {told}" for scale, told in TOLD.items() if count[scale])
     return (
         f"This page was written with topoi {versions()['topoi']}. {scales}. Of its {len(judged)} figures {old} are "
         "*old*: a function that ran when they were measured, or a constant that it uses, was edited since, and they "
-        "are to be measured again before they are quoted.\n"
+        "are to be measured again before they are quoted."
+        + (
+            f" {len(confirmed)} are *confirmed*: after such edits the quick settings gave the same rows, to the last "
+            f"digit, which is evidence that no number changed; {times} of these have times, which an edit may change "
+            "and which are of the older source (*older times*)."
+            if confirmed
+            else ""
+        )
+        + "\n"
     )
 
 
@@ -107,10 +117,15 @@ def summary(judged: list[tuple[Figure, Verdict]], raws: list[Raw]) -> str:
     """A table of all verdicts."""
     rows = [
         f"| {figure.paper} | [{figure.title}](#{figure.name}) | `{figure.name}` | {raw.scale} | {verdict.holds}"
-        f"{' (old)' if raw.changes() else ''} |"
+        f"{mark(raw)} |"
         for (figure, verdict), raw in zip(judged, raws, strict=True)
     ]
     return "\n".join(["| paper | what | name | scale | holds here |", "| --- | --- | --- | --- | --- |", *rows, ""])
+
+
+def mark(raw: Raw) -> str:
+    """What stands behind a verdict whose numbers are of older source."""
+    return " (old)" if raw.changes() else " (older times)" if raw.older_times() else ""
 
 
 def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> str:
@@ -130,7 +145,7 @@ def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> st
         *beside,
         *([f"Not as in the paper: {figure.departures}"] if figure.departures else []),
         *([f"Decided by {figure.decided_by}."] if figure.decided_by else []),
-        *([f"Old: {edited(raw.changes())}. Run it again before quoting it."] if raw.changes() else []),
+        *([f"Old: {edited(raw.changes())}. Run it again before quoting it."] if raw.changes() else confirmed(raw)),
     ]
     return "\n".join(
         [
@@ -144,6 +159,17 @@ def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> st
             "",
         ]
     )
+
+
+def confirmed(raw: Raw) -> list[str]:
+    """That edits changed no number of the quick rows, and which columns are of times."""
+    if not raw.confirmed:
+        return []
+    times = ", ".join(f"`{name}`" for name in raw.older_times())
+    return [
+        f"Confirmed {raw.confirmed['date']} by its quick settings, whose rows are as they were: "
+        f"{edited(raw.confirmed['edits'])}.{f' Not compared, for they are of times: {times}.' if times else ''}"
+    ]
 
 
 def edited(names: list[str]) -> str:

@@ -18,6 +18,11 @@ def together(*parts: bool) -> Holds:
     return "yes" if all(parts) else "in part" if 2 * sum(parts) >= len(parts) else "no"
 
 
+def at_most_in_part(holds: Holds) -> Holds:
+    """Of a claim with parts that cannot be checked here."""
+    return "in part" if holds == "yes" else holds
+
+
 def mean_over(table: Table, column: str, **keys: Any) -> float:
     """Mean of a column over all lines with these keys."""
     return float(np.mean([line.mean[column] for line in table.where(**keys).lines]))
