@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import versions
+from reproduce.claims import CLAIMS, listed
 from reproduce.decided import decide
 from reproduce.harness import NOT_KEPT, Figure, Raw, Verdict
 from reproduce.table import SCORE_GIBBS, Table
@@ -43,6 +44,7 @@ with two seeds. Seeds differ in the chain, not in the documents: nothing is said
 *Quick* runs are small (the settings say how small): read shapes and ratios, not digits. ± is the standard deviation
 over seeds. The CSV files have all numbers, the JSON files the rows of each seed.
 
+[All claims of the papers](#claims) are listed, each with the figure that judges it or the reason why none does.
 [Errors in the papers](../paper_errors.md) that the code avoids are on a page of their own.
 """
 
@@ -73,7 +75,10 @@ def write(figures: Iterable[Figure], output: Path) -> tuple[list[str], list[str]
         sections.append(section(figure, raw, verdict, beside))
         raws.append(raw)
     if judged:
-        text = "\n".join([INTRODUCTION, age(judged, raws), summary(judged, raws), *sections, provenance(raws)])
+        names = {figure.name for figure, _ in judged}
+        text = "\n".join(
+            [INTRODUCTION, age(judged, raws), summary(judged, raws), *sections, *claims(names), provenance(raws)]
+        )
         (output / "README.md").write_text(text, "utf-8")
     return [f"{figure.name}: {verdict.holds}. {verdict.text}" for figure, verdict in judged], faults
 
@@ -121,6 +126,11 @@ def summary(judged: list[tuple[Figure, Verdict]], raws: list[Raw]) -> str:
         for (figure, verdict), raw in zip(judged, raws, strict=True)
     ]
     return "\n".join(["| paper | what | name | scale | holds here |", "| --- | --- | --- | --- | --- |", *rows, ""])
+
+
+def claims(names: set[str]) -> list[str]:
+    """The papers' claims, on the page of the papers' figures."""
+    return [listed(names)] if names & {name for of in CLAIMS.values() for claim in of for name in claim.figures} else []
 
 
 def mark(raw: Raw) -> str:
