@@ -33,7 +33,9 @@ def main(arguments: Sequence[str] | None = None, package: str = "reproduce") -> 
     parser.add_argument("--fresh", action="store_true", help="measure again what was measured before")
     parser.add_argument("--page", action="store_true", help="measure nothing: write everything anew from what is there")
     parser.add_argument(
-        "--recheck", action="store_true", help="measure nothing: look by the quick settings for what runs"
+        "--recheck",
+        action="store_true",
+        help="look by the quick settings for what runs, and whether edits changed any number; keep the results if not",
     )
     given = parser.parse_args(arguments)
     known = figures(package)

@@ -34,9 +34,9 @@ def judge(table: Table) -> Verdict:
     falls = bool((grid[:, 0] > grid[:, -1]).all() and (np.diff(share, axis=1) > 0).all())
     text = (
         f"From α = {ALPHAS[0]:g} to {ALPHAS[-1]:g} the share of topics visited goes from {share[:, 0].mean():.1%} to "
-        f"{share[:, -1].mean():.0%}, and the speed-up over scalar dense LDA from {span(grid[:, 0])} to "
-        f"{span(grid[:, -1])}. The best at K = 800 is {grid[1].max():.1f}×, where the paper has more than 18×; the "
-        f"topics visited would allow {1 / share[1].min():.0f}×."
+        f"{share[:, -1].mean():.0%}, and the speed-up over scalar dense LDA from {span(grid[:, 0])} "
+        f"down to {span(grid[:, -1])}. The best at K = 800 is {grid[1].max():.1f}×, where the paper has more than 18×; "
+        f"the topics visited would allow {1 / share[1].min():.0f}×."
     )
     if falls and grid[1].max() >= 18:
         return Verdict("yes", text)

@@ -58,7 +58,7 @@ def judge(table: Table) -> Verdict:
             " So a topic visited costs several that are merely added up. Likely reasons, not measured apart: it is "
             "met out of order in memory, and each new bound needs a square root."
         )
-    parts = [slower and rises, scalar.max() >= 3]
+    parts = [0.85 < growth["scalar"] < 1.15, slower, rises, scalar.min() >= 3]
     if "seconds_fast_333" in table.lines[0].mean:
         dearer = table.curve("K", "seconds_fast_333")[1] / table.curve("K", "seconds_fast")[1]
         text += f" With norms (3, 3, 3) a sweep takes {span(dearer)} the time."

@@ -12,7 +12,7 @@ from reproduce.lessons import GIBBS_WORDS, MEAN_FIELD, WEIGHED, newsgroups
 from reproduce.medlda import GIBBS, SCALAR, fit, scores
 from reproduce.pieces import piece
 from reproduce.table import Row, Table
-from reproduce.verdicts import log_ticks, mean_over, together
+from reproduce.verdicts import at_most_in_part, log_ticks, mean_over, together
 from topoi.chain.loop import Progress
 
 MULTITASK, ONE_VS_ALL = "one model for all classes", "a model for every class"
@@ -60,7 +60,7 @@ def judge(table: Table) -> Verdict:
     gain = train[ONE_VS_ALL] / train[PARALLEL]
     better = score[ONE_VS_ALL] > score[MULTITASK] + 0.01
     return Verdict(
-        together(better, gain > 3),
+        at_most_in_part(together(better, gain > 3)),  # the models that the paper compares with are not here
         f"Accuracy, mean over K: {score[ONE_VS_ALL]:.3f} with a model for every class, {score[MULTITASK]:.3f} with "
         f"one for all. Training: {train[ONE_VS_ALL]:.2f} CPU s one after the other; the slowest model takes "
         f"{train[PARALLEL]:.2f} s, so with a core for each it is {gain:.1f} times quicker; one model for all takes "

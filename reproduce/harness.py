@@ -9,7 +9,7 @@ import pkgutil
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 
 from benchmarks.harness import Stopwatch, alone, machine, pin, versions
 from reproduce.pieces import Pieces, keep_in
+from reproduce.quick_rows import Digests, compared, digests
 from reproduce.ran import add_home, edited, source, traced
 from reproduce.table import Row, Table
 
@@ -96,6 +97,8 @@ class Raw:
     """The rows of one figure as measured, by seed, in a JSON file that is written after every seed.
 
     `ran` are the definitions that the seeds were measured with, `found` those that ran when it was last looked for.
+    `quick` and `looked` are the digests of the quick rows that go with them. `confirmed` tells of edits since then that
+    left the quick rows as they were, which makes `ran` those of the edited source.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -104,13 +107,17 @@ class Raw:
         self.scale: Scale | None = stored.get("scale")
         self.ran: list[str] = stored.get("ran", [])
         self.found: list[str] = stored.get("found", [])
+        self.quick: Digests = stored.get("quick", {})
+        self.looked: Digests = stored.get("looked", {})
+        self.confirmed: dict[str, Any] = stored.get("confirmed", {})  # date, edits, columns of times
         self.seeds: dict[int, dict[str, Any]] = {int(seed): entry for seed, entry in stored.get("seeds", {}).items()}
 
     def put(self, scale: Scale, seed: int, entry: dict[str, Any]) -> None:
         """Keep the rows of a seed, measured with what was found; those of other source go, lest they be averaged."""
-        if scale != self.scale or self.changes():
-            self.seeds, self.ran = {}, []
+        if scale != self.scale or self.changes() or self.older_times():
+            self.seeds, self.ran, self.confirmed = {}, [], {}
         self.scale, self.ran = scale, sorted({*self.ran, *self.found})
+        self.quick = self.looked or self.quick
         self.seeds[seed] = {"date": time.strftime("%Y-%m-%d"), **entry}
         self.write()
 
@@ -119,7 +126,9 @@ class Raw:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         scratch = self.path.with_suffix(".tmp")
         found = [] if self.found == self.ran else self.found
-        whole = {"scale": self.scale, "ran": self.ran, "found": found, "seeds": dict(sorted(self.seeds.items()))}
+        looked = {} if self.looked == self.quick else self.looked
+        whole = {"scale": self.scale, "ran": self.ran, "found": found, "quick": self.quick, "looked": looked,
+                 "confirmed": self.confirmed, "seeds": dict(sorted(self.seeds.items()))}  # fmt: skip
         scratch.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")
         scratch.replace(self.path)
 
@@ -130,14 +139,38 @@ class Raw:
         new = (set(self.found) & source().everything) - set(self.ran)
         return sorted({*edited(self.ran), *(said.rpartition(" ")[0] for said in new)})
 
+    def older_times(self) -> list[str]:
+        """Columns of times that are of an older source than the other numbers hold for."""
+        found: list[str] = self.confirmed.get("times", [])
+        return found
+
+    def confirm(self, again: Digests, keys: Sequence[str]) -> str:
+        """Take the quick rows of the present source, made twice, as evidence that edits changed no number."""
+        before = self.quick
+        if not before and self.scale == "quick" and 0 in self.seeds:
+            before = digests(self.seeds[0]["rows"])
+        if not before:
+            return "no quick rows were kept with the results, so that they can only be measured again"
+        seen = compared(before, self.looked, again, keys)
+        if not seen.confirms:
+            differ = ", ".join(f"`{name}`" for name in seen.changed)
+            return f"the quick rows differ in {differ}" if differ else "the quick rows are of nothing but times"
+        times = sorted({*seen.times, *self.older_times()})
+        edits = sorted({*self.changes(), *self.confirmed.get("edits", [])})
+        self.confirmed = {"date": time.strftime("%Y-%m-%d"), "edits": edits, "times": times}
+        self.ran, self.quick = self.found, self.looked
+        self.write()
+        return f"confirmed, the quick rows are the same{' but for ' + ', '.join(times) if times else ''}"
+
     def is_known(self) -> bool:
-        """Whether what runs now has been looked for."""
+        """Whether what runs now has been looked for, and its quick rows are kept."""
         found = self.found or self.ran
-        return bool(found) and not edited(found)
+        return bool(found) and bool(self.looked or self.quick) and not edited(found)
 
     def drop(self) -> None:
         """Forget everything."""
         self.scale, self.seeds, self.ran, self.found = None, {}, [], []
+        self.quick, self.looked, self.confirmed = {}, {}, {}
         self.path.unlink(missing_ok=True)
 
     def table(self, keys: Sequence[str]) -> Table:
@@ -149,9 +182,10 @@ class Raw:
 
 
 def look(package: str, name: str) -> dict[str, Any]:
-    """What runs where a figure is measured, by its quick settings; called in a process of its own."""
+    """What runs where a figure is measured, by its quick settings, and the rows; called in a process of its own."""
     figure = figures(package)[name]
-    return {"found": traced(figure.measure, "quick", 0)[1]}
+    rows, found = traced(figure.measure, "quick", 0)
+    return {"found": found, "rows": digests(rows)}
 
 
 def measure(package: str, name: str, scale: Scale, seed: int, pieces: Pieces) -> dict[str, Any]:
@@ -176,29 +210,46 @@ def wanted(figure: Figure, raw: Raw, scale: Scale) -> list[int]:
             f"{raw.path.name} holds {raw.scale} results and you ask for {scale} ones: use another --output, or --fresh "
             f"to throw the {raw.scale} ones away."
         )
-    fresh = raw.scale != scale or bool(raw.changes())
-    return [seed for seed in range(figure.at(scale)[1]) if fresh or seed not in raw.seeds]
+    seeds = range(figure.at(scale)[1])
+    missing = [seed for seed in seeds if seed not in raw.seeds]
+    fresh = raw.scale != scale or bool(raw.changes()) or bool(missing and raw.older_times())
+    return list(seeds) if fresh else missing
 
 
-def recheck(package: str, chosen: Iterable[Figure], output: Path) -> list[str]:
-    """Look again for what runs where figures are measured; returns what changed since, a line for each figure."""
+def recheck(package: str, chosen: Sequence[Figure], output: Path) -> list[str]:
+    """Look again for what runs where figures are measured, and whether what was edited since changed any number.
+
+    Returns a line for each figure.
+    """
     raws = {figure.name: Raw(output, figure.name) for figure in chosen}
+    raws = {name: raw for name, raw in raws.items() if raw.seeds}
     failures = _look(package, raws)
-    changes = {name: raw.changes() for name, raw in raws.items() if raw.seeds}
-    told = [f"{name}: {', '.join(found) if found else 'nothing changed'}" for name, found in changes.items()]
+    changes = {name: raw.changes() for name, raw in raws.items()}
+    again = {name: Raw(output, name) for name, found in changes.items() if found and raws[name].looked}
+    failures += _look(package, again, keep=False)
+    told = []
+    for name, raw in raws.items():
+        line = f"{name}: {', '.join(changes[name]) or 'nothing changed'}"
+        if name in again and again[name].looked:
+            keys = next(figure.keys for figure in chosen if figure.name == name)
+            line += f"; {raw.confirm(again[name].looked, keys)}"
+        told.append(line)
     return [*failures, *told]
 
 
-def _look(package: str, raws: dict[str, Raw]) -> list[str]:
+def _look(package: str, raws: dict[str, Raw], keep: bool = True) -> list[str]:
     """Look for what runs, and keep it; returns a line for each figure where that failed."""
     failures = []
+    for raw in raws.values():
+        raw.looked = {}  # where it fails there are none
     with ThreadPoolExecutor(min(AT_A_TIME, _cores())) as pool:
         for name, answer in zip(raws, pool.map(lambda name: alone(look, package, name), raws), strict=True):
             if "failed" in answer:
                 failures.append(f"{name}, quick: {answer['failed']}")
                 continue
-            raws[name].found = answer["found"]
-            raws[name].write()
+            raws[name].found, raws[name].looked = answer["found"], answer["rows"]
+            if keep:
+                raws[name].write()
     return failures
 
 

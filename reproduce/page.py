@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import versions
+from reproduce.claims import CLAIMS, listed
 from reproduce.decided import decide
 from reproduce.harness import NOT_KEPT, Figure, Raw, Verdict
 from reproduce.table import SCORE_GIBBS, Table
@@ -43,6 +44,7 @@ with two seeds. Seeds differ in the chain, not in the documents: nothing is said
 *Quick* runs are small (the settings say how small): read shapes and ratios, not digits. ± is the standard deviation
 over seeds. The CSV files have all numbers, the JSON files the rows of each seed.
 
+[All claims of the papers](#claims) are listed, each with the figure that judges it or the reason why none does.
 [Errors in the papers](../paper_errors.md) that the code avoids are on a page of their own.
 """
 
@@ -73,7 +75,10 @@ def write(figures: Iterable[Figure], output: Path) -> tuple[list[str], list[str]
         sections.append(section(figure, raw, verdict, beside))
         raws.append(raw)
     if judged:
-        text = "\n".join([INTRODUCTION, age(judged, raws), summary(judged, raws), *sections, provenance(raws)])
+        names = {figure.name for figure, _ in judged}
+        text = "\n".join(
+            [INTRODUCTION, age(judged, raws), summary(judged, raws), *sections, *claims(names), provenance(raws)]
+        )
         (output / "README.md").write_text(text, "utf-8")
     return [f"{figure.name}: {verdict.holds}. {verdict.text}" for figure, verdict in judged], faults
 
@@ -94,12 +99,22 @@ def draw(figure: Figure, table: Table, path: Path) -> None:
 def age(judged: list[tuple[Figure, Verdict]], raws: list[Raw]) -> str:
     """How many of the figures were measured with the source that the page was written with."""
     old = sum(bool(raw.changes()) for raw in raws)
+    confirmed = [raw for raw in raws if raw.confirmed and not raw.changes()]
+    times = sum(bool(raw.older_times()) for raw in confirmed)
     count = Counter(raw.scale for raw in raws)
     scales = "; ".join(f"{count[scale]} figures are {told}" for scale, told in TOLD.items() if count[scale])
     return (
         f"This page was written with topoi {versions()['topoi']}. {scales}. Of its {len(judged)} figures {old} are "
         "*old*: a function that ran when they were measured, or a constant that it uses, was edited since, and they "
-        "are to be measured again before they are quoted.\n"
+        "are to be measured again before they are quoted."
+        + (
+            f" {len(confirmed)} are *confirmed*: after such edits the quick settings gave the same rows, to the last "
+            f"digit, which is evidence that no number changed; {times} of these have times, which an edit may change "
+            "and which are of the older source (*older times*)."
+            if confirmed
+            else ""
+        )
+        + "\n"
     )
 
 
@@ -107,10 +122,20 @@ def summary(judged: list[tuple[Figure, Verdict]], raws: list[Raw]) -> str:
     """A table of all verdicts."""
     rows = [
         f"| {figure.paper} | [{figure.title}](#{figure.name}) | `{figure.name}` | {raw.scale} | {verdict.holds}"
-        f"{' (old)' if raw.changes() else ''} |"
+        f"{mark(raw)} |"
         for (figure, verdict), raw in zip(judged, raws, strict=True)
     ]
     return "\n".join(["| paper | what | name | scale | holds here |", "| --- | --- | --- | --- | --- |", *rows, ""])
+
+
+def claims(names: set[str]) -> list[str]:
+    """The papers' claims, on the page of the papers' figures."""
+    return [listed(names)] if names & {name for of in CLAIMS.values() for claim in of for name in claim.figures} else []
+
+
+def mark(raw: Raw) -> str:
+    """What stands behind a verdict whose numbers are of older source."""
+    return " (old)" if raw.changes() else " (older times)" if raw.older_times() else ""
 
 
 def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> str:
@@ -130,7 +155,7 @@ def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> st
         *beside,
         *([f"Not as in the paper: {figure.departures}"] if figure.departures else []),
         *([f"Decided by {figure.decided_by}."] if figure.decided_by else []),
-        *([f"Old: {edited(raw.changes())}. Run it again before quoting it."] if raw.changes() else []),
+        *([f"Old: {edited(raw.changes())}. Run it again before quoting it."] if raw.changes() else confirmed(raw)),
     ]
     return "\n".join(
         [
@@ -144,6 +169,17 @@ def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> st
             "",
         ]
     )
+
+
+def confirmed(raw: Raw) -> list[str]:
+    """That edits changed no number of the quick rows, and which columns are of times."""
+    if not raw.confirmed:
+        return []
+    times = ", ".join(f"`{name}`" for name in raw.older_times())
+    return [
+        f"Confirmed {raw.confirmed['date']} by its quick settings, whose rows are as they were: "
+        f"{edited(raw.confirmed['edits'])}.{f' Not compared, for they are of times: {times}.' if times else ''}"
+    ]
 
 
 def edited(names: list[str]) -> str:

@@ -75,7 +75,8 @@ def judge(table: Table) -> Verdict:
             f" The formulas are those of a t distribution with 4 degrees of freedom, not the 5 that the paper names "
             f"(Kolmogorov distance {four:.3f} against {five:.3f}); its point is not touched by that."
         )
-    holds = bool((np.diff(slow) > 0).all() and (slow > 0.75).all() and (np.abs(quick) < 0.2).all())
+    less = (np.diff(slow) > 0).all() and (slow > 0.75).all() and (np.diff(reach) < 0).all()
+    holds = bool(less and (np.abs(quick) < 0.2).all() and far.max() < 1.1 * far.min())
     return Verdict("yes" if holds else "no", text)
 
 

@@ -103,7 +103,7 @@ def draw(table: Table, figure: Any) -> None:
     names = table.different("corpus")
     urn = table.where(method=URN).lines
     at = np.arange(len(urn)) + 0.6 * (np.arange(len(urn)) // len(TOPICS))
-    ticks = [f"K = {line.keys['K']}" for line in urn]
+    ticks = [str(line.keys["K"]) for line in urn]
     for shift, (part, colour) in enumerate((("phi", "#0072B2"), ("z", "#D55E00"))):
         mean, sd = ([100 * getattr(line, what)[f"relative_{part}"] for line in urn] for what in ("mean", "sd"))
         label = "φ" if part == "phi" else "z"
@@ -115,10 +115,11 @@ def draw(table: Table, figure: Any) -> None:
     right.bar(at + 0.2, 100 - share, 0.7, bottom=share, color="#D55E00", label="z")
     right.set(ylabel="% of the urn's time", title="where the urn's time goes")
     for axis in (left, right):
-        axis.set_xticks(at + 0.2, ticks, fontsize=6)
+        axis.set_xticks(at + 0.2, ticks, fontsize=7)
         for i, name in enumerate(names):
             middle = at[len(TOPICS) * i + 1] + 0.2
             axis.annotate(NAMES[name], (middle, -0.13), xycoords=("data", "axes fraction"), ha="center", fontsize=8)
+        axis.annotate("K", (-0.02, -0.06), xycoords="axes fraction", ha="right", fontsize=8)
     left.set_ylim(0, 130)
     right.set_ylim(0, 115)
     legend(left, loc="upper center", ncols=2)

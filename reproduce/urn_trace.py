@@ -39,6 +39,7 @@ CHECKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 70
 #: Documents and sweeps.
 SIZES: dict[str, tuple[int | None, int]] = {"quick": (500, 40), "fits": (15_000, 300), "full": (None, 1000)}
 NEGLIGIBLE = 0.01  # of the log joint per token
+IDENTICAL = 0.02  # of the height of a curve: what the eye does not see in the paper's picture
 CASES = (("20ng", LIMITED), ("20ng", ALL_WORDS), ("reuters", LIMITED), ("arxiv", LIMITED))  # corpus and words
 
 
@@ -74,7 +75,8 @@ def trace(documents: Corpus, n_topics: int, method: str, n_sweeps: int, seed: in
 
 def judge(table: Table) -> Verdict:
     last = max(table.different("sweep"))
-    alike, faster, parts, lost = [], [], [], {}
+    alike, faster, same_at_ten, parts, told_far = [], [], [], [], []
+    lost = {}
     for name, words in CASES:
         part = table.where(corpus=name, words=words, sweep=last)
         end = {(k, m): part.mean("log_joint", K=k, method=m) for k in TOPICS for m in TRACED}
@@ -84,8 +86,11 @@ def judge(table: Table) -> Verdict:
         over_dense = {k: took[k, DENSE] / took[k, URN] for k in TOPICS}
         lost[name, words] = float(np.mean(list(gap.values())))
         if words == LIMITED:  # as in the paper
-            alike.append(all(abs(gap[k]) < 0.01 * abs(end[k, OPPONENT]) for k in TOPICS))
+            far = {k: apart(table.where(corpus=name, words=words, K=k)) for k in TOPICS}
+            alike.append(max(far.values()) < IDENTICAL)
             faster.append(all(quicker[k] > 1 for k in TOPICS if k > 10))
+            same_at_ten.append(0.8 < quicker[10] < 1.25)
+            told_far.append(f"{NAMES[name]} {max(far.values()):.1%}")
         parts.append(
             f"{NAMES[name]}, {'words with ' if words == LIMITED else ''}{words}{'' if words == LIMITED else ' words'}: "
             f"{each(gap, '+.3f')} of {end[100, URN]:.2f}; {each(quicker, '.1f')} times as fast as the sampler that the "
@@ -93,11 +98,23 @@ def judge(table: Table) -> Verdict:
         )
     text = (
         f"Log joint per token after {last} sweeps, the urn's less that of the partially collapsed sampler, at K = "
-        f"{' / '.join(map(str, TOPICS))}, and its speed over these sweeps: {' '.join(parts)}"
+        f"{' / '.join(map(str, TOPICS))}, and its speed over these sweeps: {' '.join(parts)} From a tenth of the "
+        "sweeps on, over all K, with words of 10 tokens or more, the two are apart by at most "
+        f"{', '.join(told_far)} of the height of the curve; identical to the eye is below {IDENTICAL:.0%}."
     )
     if lost["20ng", ALL_WORDS] < min(-NEGLIGIBLE, 3 * lost["20ng", LIMITED]):
         text += " Our own finding: what the urn loses, it loses on rare words, which the paper leaves out."
-    return Verdict(together(all(alike), all(faster)), text)
+    return Verdict(together(all(alike), all(faster), all(same_at_ten)), text)
+
+
+def apart(table: Table) -> float:
+    """The largest distance of the urn's curve over sweeps from its opponent's, as a share of how far that climbs.
+
+    Without the first tenth of the sweeps, in which the curves of the paper's picture are all but vertical.
+    """
+    (sweep, urn, _), (_, other, _) = (table.curve("sweep", "log_joint", method=method) for method in (URN, OPPONENT))
+    later = sweep >= sweep.max() / 10
+    return float(np.abs(urn - other)[later].max() / np.ptp(other))
 
 
 def each(values: dict[int, float], form: str) -> str:

@@ -18,6 +18,11 @@ def together(*parts: bool) -> Holds:
     return "yes" if all(parts) else "in part" if 2 * sum(parts) >= len(parts) else "no"
 
 
+def at_most_in_part(holds: Holds) -> Holds:
+    """Of a claim with parts that cannot be checked here."""
+    return "in part" if holds == "yes" else holds
+
+
 def mean_over(table: Table, column: str, **keys: Any) -> float:
     """Mean of a column over all lines with these keys."""
     return float(np.mean([line.mean[column] for line in table.where(**keys).lines]))
@@ -68,6 +73,9 @@ def score_and_time(
 def log_ticks(axis: Any, low: float, high: float) -> None:
     """Plain numbers on a logarithmic axis, three a decade, or one where that would be too many."""
     ticks = decade_ticks(low, high)
+    if len(ticks) < 3:
+        steps = np.outer(10.0 ** np.arange(-4, 5), np.arange(1, 10)).ravel()
+        ticks = steps[(steps >= low) & (steps <= high)]
     if len(ticks) > 10:
         ticks = ticks[[round(np.log10(tick), 6) % 1 == 0 for tick in ticks].index(True) :: 3]
     plain_ticks(axis, ticks)

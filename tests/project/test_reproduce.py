@@ -16,71 +16,7 @@ from reproduce.__main__ import listing, main
 from reproduce.harness import Raw, Verdict
 from reproduce.pieces import Pieces, keep_in, piece
 from reproduce.table import Table
-from support.places import ROOT
-
-TINY = '''
-"""A figure of numbers that are known."""
-import os
-import sys
-from reproduce.harness import Figure, Verdict
-
-LEVEL = 10.0
-
-def measure(scale, seed):
-    if not sys.gettrace():  # seeds are measured, and before that what runs is looked for
-        with open(os.environ["TINY_LOG"], "a", encoding="utf-8") as log:
-            log.write(f"{seed} {scale}\\n")
-    if os.environ.get("TINY_FAILS") == str(seed):
-        raise RuntimeError("out of luck")
-    return [{"method": m, "K": k, "score": level(k) + 2 * seed} for m in ("a", "b|c") for k in (1, 2)]
-
-def level(k):
-    return LEVEL * k
-
-def judge(table):
-    top = table.mean("score", method="a", K=2)
-    return Verdict("yes" if top > 10 else "no", f"the score | is {top:.1f} ± {table.sd('score', method='a', K=2):.2f}")
-
-def draw(table, figure):
-    axis = figure.subplots()
-    axis.errorbar(*table.curve("K", "score", method="a"))
-
-FIGURE = Figure("tiny", "Paper, Fig. 10", "Scores", "the score | is above 10", "", ("small.", "large."), (3, 4),
-                measure, ("method", "K"), judge, draw, fits=("middling.", 2))
-'''
-
-
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A package with one figure and one helper, whose name no other test has imported."""
-    name = f"figures_{tmp_path.name.replace('-', '_')}"
-    folder = tmp_path / name
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    (folder / "helper.py").write_text("x = 1\n", "utf-8")
-    (folder / "tiny.py").write_text(TINY, "utf-8")
-    log = tmp_path / "log"
-    log.touch()
-    monkeypatch.setenv("TINY_LOG", str(log))
-    # The process of a seed imports the figure too.
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.syspath_prepend(ROOT)
-    monkeypatch.setattr(ran, "HOMES", {})  # in this process topoi is not read: to do so takes seconds
-    ran.source.cache_clear()
-    yield name
-    ran.source.cache_clear()
-
-
-@pytest.fixture
-def in_process(monkeypatch):
-    """Seeds are measured right here, which is quicker."""
-    monkeypatch.setattr("reproduce.harness.alone", lambda function, *arguments: function(*arguments))
-
-
-@pytest.fixture
-def measured(tmp_path):
-    """Which seeds were measured so far, sorted: two run at a time."""
-    return lambda: sorted((tmp_path / "log").read_text("utf-8").splitlines())
+from support.tiny_figure import edit
 
 
 def test_runs_and_goes_on(package, tmp_path, measured, capsys):
@@ -185,14 +121,6 @@ def test_scales_are_not_mixed(package, in_process, tmp_path, measured):
     assert "middling" not in page
 
 
-def edit(path, before, after):
-    """Edit a source file, as somebody does between two runs."""
-    text = path.read_text("utf-8")
-    assert before in text
-    path.write_text(text.replace(before, after), "utf-8")
-    ran.source.cache_clear()
-
-
 @pytest.mark.parametrize(
     ("before", "after", "old"),
     [
@@ -228,9 +156,7 @@ def test_recheck_finds_what_runs_now_and_did_not(package, in_process, tmp_path, 
     raw.write()
     assert raw.changes() == []
     main(["tiny", "--recheck", "--output", str(out)], package)
-    assert "tiny: tiny.level\n" in capsys.readouterr().out
-    assert Raw(out, "tiny").changes() == ["tiny.level"]
-    main(command, package)
+    assert "tiny: tiny.level; confirmed, the quick rows are the same\n" in capsys.readouterr().out
     assert Raw(out, "tiny").changes() == []
 
 

@@ -18,6 +18,7 @@ from reproduce import (
     urn_t_example,
 )
 from reproduce.chains import seconds_by_part
+from reproduce.claims import CLAIMS
 from reproduce.harness import figures
 from reproduce.medlda import GIBBS, METHODS, OURS, estimator, fit, scores
 from reproduce.page import by_both_procedures
@@ -245,3 +246,12 @@ def test_page_tells_both_procedures():
     assert "a 0.450 (0.500)" in told
     assert "b " not in told.split(":", 2)[-1]
     assert by_both_procedures(Table.average([[{"K": 1, "score": 0.5}]], ("K",))) == []
+
+
+def test_every_figure_of_a_paper_judges_a_claim():
+    """And the list of claims names no other; a claim without a figure says why."""
+    named = {name for claims in CLAIMS.values() for claim in claims for name in claim.figures}
+    known = figures("reproduce")
+    assert named <= set(known)
+    assert {name for name, figure in known.items() if not figure.paper.startswith("topoi:")} <= named
+    assert all(claim.figures or claim.why for claims in CLAIMS.values() for claim in claims)
