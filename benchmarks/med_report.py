@@ -217,8 +217,8 @@ def facts(rows: list[Row], pinned: str) -> list[str]:
         "probabilities are near 0, which makes it small for every model.",
         f"Intervals of ridge: quantiles of its errors in the folds; all have the level {LEVEL:g}.",
         "NPMI: mean over topics, ten words each, counted in training documents. Words are columns of the final weights "
-        "alone, and do not move topics, so that NPMI is the same with and without. Only in rows of before chains of three "
-        "or more labels began alike in both (arXiv, and all words of 20 Newsgroups) it differs.",
+        "alone, and do not move topics, so that NPMI is the same with and without. It differs only in rows "
+        "of before chains of three or more labels began alike in both (arXiv, and all words of 20 Newsgroups).",
         f"Time: `time.process_time`, one thread, {pinned}, least of the seeds; compiling is not counted. Training "
         "includes the choice of settings. Test time is that of `predict`, or of the scores.",
     ]

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from topoi._disk import inside
-from topoi._disk.inside import Folder, is_link, look, not_replaced, opened
+from topoi._disk.inside import Folder, is_link, keeps_what_is_in_use, look, not_replaced, opened
 from topoi._disk.locks import LOCK
 
 #: A file that was being written when its process was killed.
@@ -170,6 +169,6 @@ def replacing(folder: Path) -> Iterator[Path]:
         except BaseException as error:  # Ctrl-C, too
             if old.exists() and not folder.exists():  # else it would go with the scratch folder
                 old.rename(folder)
-            if isinstance(error, PermissionError) and not inside.BY_DESCRIPTOR:
+            if isinstance(error, OSError) and keeps_what_is_in_use(error):
                 raise not_replaced(folder, error) from error
             raise

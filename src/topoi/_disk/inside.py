@@ -41,7 +41,12 @@ def look(path: Path) -> os.stat_result | None:
         return None
 
 
-def not_replaced(path: Path, error: PermissionError) -> DiskError:
+def keeps_what_is_in_use(error: OSError) -> bool:
+    """Whether a file or folder may not have been replaced because somebody uses it, as on Windows."""
+    return isinstance(error, PermissionError) and not BY_DESCRIPTOR
+
+
+def not_replaced(path: Path, error: OSError) -> DiskError:
     """What Windows' refusal to replace a file or a folder means for whoever saves."""
     return DiskError(
         f"{path} cannot be replaced ({error.strerror or error}). It may be in use: Windows replaces no file "

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from topoi._disk.inside import not_replaced, opened
+from topoi._disk.inside import keeps_what_is_in_use, not_replaced, opened
 from topoi._disk.moved import note_written
 from topoi._disk.remote import Remote, fetch, locate, put
 
@@ -56,8 +56,8 @@ def writing_whole(path: str | os.PathLike[str] | Remote, sync: bool = True, foll
                     os.fsync(file.fileno())
             try:
                 folder.rename(new, target.name)
-            except PermissionError as error:
-                if folder.fd is not None:  # where files in use can be replaced, the reason is another
+            except OSError as error:
+                if not keeps_what_is_in_use(error):
                     raise
                 raise not_replaced(target, error) from error
         finally:

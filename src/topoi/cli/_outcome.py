@@ -156,6 +156,8 @@ def _many_function_words(model: Model, rows: list[dict[str, Any]]) -> bool:
     """Whether the topics are made of them: by their most probable words, as the telling ones are other words."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+    if model.estimator.topic_models_[0].vocabulary is None:  # columns without names
+        return False
     from topoi.evaluate.topics import topic_names
 
     names = topic_names(model.estimator, 8, "probability")
