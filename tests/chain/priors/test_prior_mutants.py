@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -222,8 +223,8 @@ def seeds(m):
     assert (state.z[corpus.words == 1] == 1).all()
 
 
-def beta(m):
-    """β of the words of each frequency, by the fixed point on all entries."""
+def beta(m, by_tokens=True):
+    """β of the words of each frequency, by the fixed point on all entries; these are counted in one of two ways."""
     corpus = corpus_of(m, [30, 5, 4, 1, 1], 12)
     state = m.state.new_state(corpus, m.priors.resolve_priors(None, "learn_words", 4, corpus), 1)
     n_wk, n_k = m.state.topic_counts(state)
@@ -235,11 +236,17 @@ def beta(m):
         below = (digamma(n_k + b.sum()) - digamma(b.sum())).sum()
         found = [(above[kind_of == c].sum() + 1) / ((kind_of == c).sum() * below + 1) for c in kind_of]
         b = np.array(found)[:, None]
-    new = prior.update(state, *m.spectra.word_spectrum(state, m.pool.Pool(1)))
-    np.testing.assert_allclose(new.beta, b[:, 0], rtol=1e-9)
+    with mock.patch.object(m.spectra, "tables_fit", return_value=by_tokens):
+        found = m.spectra.word_spectrum(state, m.pool.Pool(1))
+    np.testing.assert_allclose(prior.update(state, *found).beta, b[:, 0], rtol=1e-9)
 
 
-CHECKS = [tables, concentration, order, pieces, hdp, seating, weights, scales, allowed, seeds, beta]
+def beta_by_words(m):
+    """The same with tokens counted word by word."""
+    beta(m, by_tokens=False)
+
+
+CHECKS = [tables, concentration, order, pieces, hdp, seating, weights, scales, allowed, seeds, beta, beta_by_words]
 # name: (check that must fail, module, what it says, what it is to say)
 MUTANTS = {
     "tables: one token too many": (
@@ -292,7 +299,9 @@ MUTANTS = {
     "beta: summed over kinds": (
         beta, "learned_beta_of_words", "math.fsum((n_words * beta).tolist())", "math.fsum(beta.tolist())"),
     "beta: words of all kinds counted together": (
-        beta, "topoi.chain.counts.spectra", "row = np.int64(kind_of[w])", "row = np.int64(0)"),
+        beta, "topoi.chain.counts.spectra", "row = np.int64(kind_of[first + i])", "row = np.int64(0)"),
+    "beta: words of all kinds counted together, word by word": (
+        beta_by_words, "topoi.chain.counts.spectra", "row = np.int64(kind_of[w])", "row = np.int64(0)"),
     "seeds: tokens counted once more": (
         seeds, "seeds", "np.rint(self.strength * corpus.word_counts[columns])",
         "np.rint((1 + self.strength) * corpus.word_counts[columns])"),

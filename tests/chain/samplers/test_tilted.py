@@ -370,7 +370,7 @@ MUTANTS = {
         weights_see_topics, "topoi.chain.responses.supervision",
         "self.draw_auxiliary(state, design, 2 * state.sweep, pool)", ""),
     "update: passes begin without scores": (
-        weights_see_topics, W, "add_scores(design.start, design.doc, design.share, by_topic.astype(...), score)", ""),
+        weights_see_topics, W, "add_scores(part.start, part.doc, part.share, by_topic[own].astype(...), score)", ""),
 }  # fmt: skip
 
 
