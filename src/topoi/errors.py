@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 
-#: Packages whose lines a warning does not point to: scikit-learn wraps methods of estimators.
-NOT_THE_USER = ("topoi", "sklearn")
+#: Packages whose lines a warning does not point to: scikit-learn wraps methods of estimators, functools cached values.
+NOT_THE_USER = ("topoi", "sklearn", "functools")
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:

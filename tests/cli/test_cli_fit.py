@@ -178,6 +178,12 @@ def test_max_seconds_stops_early(posts, tmp_path):
         ),
         (("--text", "body", "--label", "key", "--target", "stars"), "--target: and label were both given"),
         (("--text", "body", "--margin", "2"), "--margin: is for models with labels; it needs --label"),
+        (("--text", "body", "--target", "stars", "--class-weight", "balanced"), "it needs --label"),
+        (("--text", "body", "--label", "subject", "--class-weight", "even"), "--class-weight: "),
+        (
+            ("--text", "body", "--label", "tags", "--label-separator", ";", "--positive-weight", "0"),
+            "--positive-weight",
+        ),
         (("--text", "body", "--sampler", "magic"), "--sampler: unknown sampler 'magic'; choose one of auto"),
         (("--text", "body", "--alpha", "x"), "--alpha: must be a number or `learn` or `hdp`, not 'x'"),
         (("--text", "body", "--min-df", "x"), "--min-df: must be a number of documents"),

@@ -11,8 +11,8 @@ from support.kills import Killed, kill_after
 
 OPTIONS = ("--text", "body", "--topics", "4", "--sweeps", "20", "--jobs", "1", "--checkpoint-seconds", "0")
 KINDS = {
-    "lda": (),
-    "labels": ("--label", "subject", "--hold-out", "0.2"),
+    "lda": ("--keep-doc-topic",),
+    "labels": ("--label", "subject", "--hold-out", "0.2", "--class-weight", "balanced"),
     "several": ("--label", "tags", "--label-separator", ";", "--chains", "2"),
     "target": ("--target", "stars", "--seed", "5"),
 }

@@ -112,7 +112,9 @@ def test_command_line(tmp_path):
     assert result.exit_code == 0
     assert "predicted to be 'rare' (which 1 have)" in result.stderr
     assert '--loss "logistic" or more sweeps.' in result.stderr
+    assert '(--class-weight "balanced" for two classes, a larger --positive-weight for more)' in result.stderr
     more = ("--label", "tags", "--label-separator", ";", "--cost", 1e-9, "-o", tmp_path / "b")
     result = call("fit", tmp_path / "posts.csv", *options, *more)
     assert result.exit_code == 0
     assert "'metal' (which 30 have)" in result.stderr
+    assert '--loss "logistic" or more sweeps.' in result.stderr

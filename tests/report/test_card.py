@@ -51,6 +51,13 @@ def test_parts(lda):
     assert table(part(card, "Scores")) == [["perplexity", "512.3"]]
 
 
+def test_hidden_topics_are_marked(lda):
+    edited = lda.apply([{"edit": "hide", "topic": 1}])
+    names = [row[0] for row in table(part(edited.model_card(), "Topics"))]
+    assert sorted(name.endswith(" (hidden)") for name in names) == [False, False, True]
+    assert "pets (hidden)" in names
+
+
 def test_topics_with_their_names(lda):
     rows = table(part(lda.model_card(), "Topics"))
     order = np.argsort(-lda.model_.topic_counts)

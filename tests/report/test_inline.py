@@ -70,3 +70,13 @@ def test_in_a_browser(lda, tmp_path):
         assert reached == "SecurityError"
         browser.close()
     assert complaints == []
+
+
+def test_a_warning_points_to_the_line_of_the_user():
+    """Though a cached value, which functools makes, asks for the texts."""
+    texts = ["red apples and pears", "iron and zinc ore", None] * 4
+    with pytest.warns(UserWarning, match="4 of 12 texts are missing"):
+        model = LDA(2, n_sweeps=4, random_state=0).fit(texts)
+    with pytest.warns(UserWarning, match="4 of 12 texts are missing") as caught:
+        model.report(texts)
+    assert [warning.filename for warning in caught] == [__file__]

@@ -33,7 +33,7 @@ SAME = (
     "text", "label", "id", "target", "format", "encoding", "delimiter", "quotes", "header", "first_index", "labels",
     "label_separator", "vocabulary_file", "token_pattern", "stop_words", "min_df", "max_df", "max_features",
     "on_error", "tokenized", "lowercase", "burn_in", "sampler", "loss", "cost", "margin", "strategy", "max_seconds",
-    "keep_doc_topic",
+    "keep_doc_topic", "class_weight", "positive_weight",
     "word_features", "refit", "ngrams", "seeds", "seed_strength", "topic_labels", "topics_per_label", "prevalence",
     "measures", "hold_out", "held_out", "alpha", "beta", "proba", "scores", "interval", "top", "row", "max_memory",
     "by", "period", "date_format", "missing", "weight", "clean", "phrases", "stem", "lemmas",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, get_type_hints
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from topoi._disk import strict_json
 from topoi.cli._folder import ABOUT, CHECKPOINTS, UNFINISHED, forget, is_reading
@@ -80,7 +80,9 @@ def read_order(folder: Path) -> Order:
         hints = get_type_hints(Settings) | {"topics": int | str}
         for field in fields(Settings):
             value = settings.setdefault(field.name, field.default)  # one that is newer than the note
-            if not isinstance(value, hints[field.name]) or (isinstance(value, bool) and field.name != "refit"):
+            hint = hints[field.name]
+            stray = isinstance(value, bool) and bool not in get_args(hint)  # True is an int to Python
+            if stray or not isinstance(value, hint):
                 raise ValueError(f"settings: {field.name} cannot be {value!r}")
         if isinstance(settings["topics"], str) and settings["topics"] != AUTO:
             raise ValueError(f"settings: topics cannot be {settings['topics']!r}")

@@ -93,6 +93,18 @@ class Settings:
     ] = None
     cost: Annotated[float | None, _option("--cost", help=f"Weight of labels against words {SUPERVISED}.")] = None
     margin: Annotated[float | None, _option("--margin", help="If the loss has one; adapts to the documents.")] = None
+    class_weight: Annotated[
+        str | None,
+        _option("--class-weight", help="`balanced`: documents of a rare label weigh more, by how much rarer it is."),
+    ] = None
+    positive_weight: Annotated[
+        float | None,
+        _option(
+            "--positive-weight",
+            help="Weight of the documents that have a label against those that do not, if there are three labels or "
+            "more; adapts to each label by default.",
+        ),
+    ] = None
     strategy: Annotated[
         str | None,
         _option("--strategy", help="multitask: labels share topics; ovr, ovo: topics for each label or pair of them."),
@@ -150,6 +162,8 @@ PARAMETERS = {
     "loss": "loss",
     "cost": "cost",
     "margin": "margin",
+    "class_weight": "class_weight",
+    "positive_weight": "positive_weight",
     "strategy": "strategy",
     "word_features": "word_features",
     "refit": "refit",
@@ -159,6 +173,8 @@ PARAMETERS = {
     "keep_doc_topic": "keep_doc_topic",
     "max_seconds": "max_seconds",
 }
+#: Options of models with labels, which those of targets do not have.
+OF_LABELS = ("margin", "class_weight", "positive_weight", "strategy")
 
 
 def new_estimator(
@@ -184,7 +200,7 @@ def new_estimator(
         if value is None:
             continue
         if parameter not in known:
-            needs = "--label" if option in ("margin", "strategy") else "--label or --target"
+            needs = "--label" if option in OF_LABELS else "--label or --target"
             raise ParameterError(option, f"is for models with labels; it needs {needs}")
         if option in ("alpha", "beta"):
             value = _prior(option, value)

@@ -302,5 +302,5 @@ def _told(warning: Any, target: Target) -> str:
 
     if isinstance(warning, NeverPredictedWarning) and target.kind == "several":
         named = [target.values[column] for column in warning.classes]
-        warning = NeverPredictedWarning(named, warning.counts, warning.n_documents)
+        warning = NeverPredictedWarning(named, warning.counts, warning.n_documents, warning.losses)
     return in_words(str(warning))

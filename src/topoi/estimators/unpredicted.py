@@ -26,6 +26,7 @@ class NeverPredictedWarning(UserWarning):
         self, classes: Sequence[Any], counts: Sequence[int], n_documents: int, losses: Sequence[str] = ()
     ) -> None:
         self.classes, self.counts, self.n_documents = list(classes), list(counts), n_documents
+        self.losses = list(losses)
         some = [f"{label!r} (which {n:,} have)" for label, n in zip(classes, counts, strict=True)][:SHOWN]
         more = f" and {len(classes) - SHOWN:,} more" if len(classes) > SHOWN else ""
         try_losses = "".join(f'loss="{loss}" or ' for loss in losses)

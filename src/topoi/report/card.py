@@ -105,7 +105,7 @@ def make_card(
         "## Scores",
         _pairs(judged) if (judged := _flat(scores or {})) else NO_SCORES,
         "## Topics",
-        _topics(rows, estimator.target_.kind, most_topics),
+        _topics(rows, estimator.target_.kind, most_topics, estimator.hidden_topics_),
         "## How to use it",
         USE.format(file=json.dumps(file)),
         "## Limits",
@@ -181,7 +181,7 @@ def _settings(estimator: Any) -> dict[str, Any]:
     return changed | run
 
 
-def _topics(rows: list[dict[str, Any]], kind: str | None, most: int) -> str:
+def _topics(rows: list[dict[str, Any]], kind: str | None, most: int, hidden: Sequence[int]) -> str:
     """The topics, the largest first, as a table."""
     order = sorted(rows, key=lambda row: -row["share"])
     chains = "found_in" in rows[0]
@@ -190,7 +190,7 @@ def _topics(rows: list[dict[str, Any]], kind: str | None, most: int) -> str:
         heads.append("raises or lowers" if kind == "numbers" else "speaks for, against")
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for row in order[:most]:
-        cells = [inert(row["name"]), f"{row['share']:.1%}"]
+        cells = [f"{inert(row['name'])}{' (hidden)' if row['topic'] in hidden else ''}", f"{row['share']:.1%}"]
         cells += [f"{row['found_in']} of {row['n_chains']}"] if chains else []
         cells.append(", ".join(inert(word["word"]) for word in row["words"]))
         if "weights" in row:

@@ -278,7 +278,7 @@ function editBench(status, refresh) {
     } });
   const open = act("open", "Open edits …", "Open a file of edits", () => file.click());
   const bar = el("div", { class: "tools bench", role: "toolbar", "aria-label": "Edit topics", hidden: true },
-    merge, back, discard, download, open, file);
+    merge, back, download, discard, open, file);
 
   const bench = { on: false, bar, place: null };
   bench.refresh = () => {
