@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None, package: str = "reproduce") -> 
     parser.add_argument("--all", action="store_true", help="every figure")
     scales = parser.add_mutually_exclusive_group()
     scales.add_argument("--quick", action="store_true", help="small settings: a minute or two each")
-    scales.add_argument("--fits", action="store_true", help="as in the papers, or what takes at most three hours each")
+    scales.add_argument("--fits", action="store_true", help="as in the papers, or what takes a few minutes each")
     parser.add_argument("--output", type=Path, default=OUTPUT, help="folder for pictures, tables and the page")
     parser.add_argument("--fresh", action="store_true", help="measure again what was measured before")
     parser.add_argument("--page", action="store_true", help="measure nothing: write everything anew from what is there")

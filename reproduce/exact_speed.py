@@ -29,12 +29,13 @@ from topoi.corpus import Corpus
 #: Model: exact form, published form, steps for a token.
 FORMS = {"LDA": ("light", "light_published", 2), "MedLDA": ("light_med", "light_med_published", 6)}
 TOPICS = (20, 100, 400)
-QUICK_DOCUMENTS = 600
-BURN_IN, TIMED = 10, {"quick": 2, "full": 10}
+DOCUMENTS: dict[Scale, int | None] = {"quick": 600, "fits": 4000, "full": None}
+BURN_IN, TIMED = 10, {"quick": 2, "fits": 5, "full": 10}
 
 
 def measure(scale: Scale, seed: int) -> list[Row]:
-    data = sample(newsgroups(), QUICK_DOCUMENTS, 1) if scale == "quick" else newsgroups()
+    size = DOCUMENTS[scale]
+    data = newsgroups() if size is None else sample(newsgroups(), size, 1)
     rows: list[Row] = []
     for model, (exact, published, n_mh) in FORMS.items():
         for k in TOPICS:
@@ -123,12 +124,13 @@ FIGURE = Figure(
     "exact and as fast as the published forms.",
     stand_in="",
     settings=(
-        f"{QUICK_DOCUMENTS:,} documents of 20 Newsgroups without stop words; MedLDA with 20 hinge tasks, c = 1.6, ℓ "
+        f"{DOCUMENTS['quick']} documents of 20 Newsgroups without stop words; MedLDA with 20 hinge tasks, c = 1.6, ℓ "
         f"= 64; α = 6.4/K, β = 0.01; {TIMED['quick']} sweeps after {BURN_IN} of `delayed`. Tables and topics, not the "
         f"weights.",
         f"all documents, {TIMED['full']} sweeps.",
     ),
     seeds=(2, 5),
+    fits=(f"{DOCUMENTS['fits']:,} documents, {TIMED['fits']} sweeps.", 5),
     measure=measure,
     keys=("model", "K", "form"),
     judge=judge,

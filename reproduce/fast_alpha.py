@@ -15,11 +15,11 @@ from reproduce.table import Row, Table
 
 ALPHAS = (0.0001, 0.001, 0.01, 0.1, 1.0)
 TOPICS = (400, 800)
-QUICK_DOCUMENTS = 60
+DOCUMENTS: dict[Scale, int | None] = {"quick": 60, "fits": 200, "full": None}
 
 
 def measure(scale: Scale, seed: int) -> list[Row]:
-    documents = corpus("nips", QUICK_DOCUMENTS if scale == "quick" else None)
+    documents = corpus("nips", DOCUMENTS[scale])
     protocol = {"quick": QUICK, "fits": FITS, "full": WHOLE_RUN}[scale]
     return [
         {"K": k, "alpha": alpha, **piece((k, alpha), measure_one, documents, k, alpha, seed, protocol)}
@@ -63,11 +63,11 @@ FIGURE = Figure(
     "LDA on NIPS with K = 800 and a low α.",
     stand_in=f"{STAND_IN['nips']}.",
     settings=(
-        f"{QUICK_DOCUMENTS} documents; 2 sweeps of each sampler after 30 of burn-in. β = 0.01.",
+        f"{DOCUMENTS['quick']} documents; 2 sweeps of each sampler after 30 of burn-in. β = 0.01.",
         "all documents; 500 sweeps from random topics. β = 0.01.",
     ),
     seeds=(2, 2),
-    fits=("all documents; the first 60 sweeps from random topics, in place of 500. β = 0.01.", 2),
+    fits=(f"{DOCUMENTS['fits']} documents; {FITS.said} β = 0.01.", 4),
     measure=measure,
     keys=("K", "alpha"),
     judge=judge,

@@ -21,16 +21,20 @@ from topoi.corpus import Corpus
 TOPICS = (400, 4000)
 NORMS = ("(2, 2, ∞)", "(3, 3, 3)")
 AT = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 400, 700, 1000, 2000, 4000)
-QUICK_DOCUMENTS, QUICK_TOKENS, QUICK_SWEEPS = 200, 2000, 40
-FULL_TOKENS, FULL_SWEEPS = 20_000, 500
+#: Documents (None are all), sweeps of burn-in, and tokens at random.
+SIZES: dict[Scale, tuple[int | None, int, int]] = {
+    "quick": (200, 40, 2000),
+    "fits": (600, 100, 5000),
+    "full": (None, 500, 20_000),
+}
 
 
 def measure(scale: Scale, seed: int) -> list[Row]:
-    documents = corpus("nips", QUICK_DOCUMENTS if scale == "quick" else None)
-    n_tokens = QUICK_TOKENS if scale == "quick" else FULL_TOKENS
+    size, n_sweeps, n_tokens = SIZES[scale]
+    documents = corpus("nips", size)
     rows: list[Row] = []
     for k in TOPICS:
-        rows += piece((k,), ratios, documents, k, n_tokens, seed, QUICK_SWEEPS if scale == "quick" else FULL_SWEEPS)
+        rows += piece((k,), ratios, documents, k, n_tokens, seed, n_sweeps)
     return rows
 
 
@@ -120,11 +124,11 @@ FIGURE = Figure(
     "K = 400 and at K = 4000 (NIPS).",
     stand_in=f"{STAND_IN['nips']}.",
     settings=(
-        f"{QUICK_DOCUMENTS} documents, {QUICK_SWEEPS} sweeps of burn-in, {QUICK_TOKENS:,} tokens at random; α = 2/K, "
-        "β = 0.01. By the formulas, in NumPy.",
-        f"all documents, {FULL_SWEEPS} sweeps, {FULL_TOKENS:,} tokens.",
+        "200 documents, 40 sweeps of burn-in, 2,000 tokens at random; α = 2/K, β = 0.01. By the formulas, in NumPy.",
+        "all documents, 500 sweeps, 20,000 tokens.",
     ),
     seeds=(2, 2),
+    fits=("600 documents, 100 sweeps of burn-in, 5,000 tokens at random; α = 2/K, β = 0.01.", 4),
     measure=measure,
     keys=("K", "norms", "visited"),
     judge=judge,

@@ -15,7 +15,7 @@ from reproduce.table import Row, Table
 
 DOCUMENTS = {
     "quick": (40, 80, 150),
-    "fits": (400, 800, 1500),
+    "fits": (200, 400, 800),
     "full": (400, 800, 1500),
 }  # --quick: a tenth of the paper's
 TOPICS = (50, 100, 200, 400, 800)
@@ -71,8 +71,8 @@ FIGURE = Figure(
     ),
     seeds=(2, 2),
     fits=(
-        "400, 800 and 1,500 documents; the first 60 sweeps from random topics, in place of 500. α = 2/K, β = 0.01.",
-        2,
+        f"200, 400 and 800 documents; {FITS.said} α = 2/K, β = 0.01.",
+        3,
     ),
     measure=measure,
     keys=("D", "K"),

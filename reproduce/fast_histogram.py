@@ -28,7 +28,7 @@ TOPICS = 50
 METHODS = {"LDA": "scalar_dense", "FastLDA (2, 2, ∞)": "fast", "FastLDA (3, 3, 3)": "fast_333"}
 DRAWS = 1000
 QUICK = {"tokens": 100, "documents": 80, "runs": 4, "sweeps": 50}
-FITS = {"tokens": 3000, "documents": 1500, "runs": 50, "sweeps": 200}
+FITS = {"tokens": 500, "documents": 200, "runs": 50, "sweeps": 100}
 FULL = {"tokens": 3000, "documents": 1500, "runs": 50, "sweeps": 500}
 
 
@@ -159,8 +159,8 @@ FIGURE = Figure(
     ),
     seeds=(2, 2),
     fits=(
-        f"all documents; {FITS['tokens']:,} tokens; {FITS['runs']} runs of {FITS['sweeps']} sweeps, in place of 500, "
-        "for each of two seeds, 100 in all as in the paper.",
+        f"{FITS['documents']} documents; {FITS['tokens']} tokens; {FITS['runs']} runs of {FITS['sweeps']} sweeps, for "
+        "each of two seeds, 100 in all as in the paper.",
         2,
     ),
     measure=measure,

@@ -16,16 +16,21 @@ from reproduce.table import Row, Table
 from reproduce.verdicts import together
 from topoi.chain.state import document_counts
 
-#: Topics as in the paper, documents with --quick.
-CORPORA = {"nips": (400, 150), "reuters": (400, 2000), "arxiv": (2000, 2500)}
+CORPORA = {"nips": 400, "reuters": 400, "arxiv": 2000}  # topics as in the paper
+#: Documents of each corpus; None are all.
+DOCUMENTS: dict[Scale, dict[str, int | None]] = {
+    "quick": {"nips": 150, "reuters": 2000, "arxiv": 2500},
+    "fits": {"nips": 600, "reuters": 6000, "arxiv": 8000},
+    "full": {"nips": None, "reuters": None, "arxiv": None},
+}
 TOP = 20
-SWEEPS = {"quick": 40, "full": 500}
+SWEEPS = {"quick": 40, "fits": 100, "full": 500}
 
 
 def measure(scale: Scale, seed: int) -> list[Row]:
     rows: list[Row] = []
-    for name, (k, size) in CORPORA.items():
-        found = piece((name,), shares, name, size if scale == "quick" else None, k, seed, SWEEPS[scale])
+    for name, k in CORPORA.items():
+        found = piece((name,), shares, name, DOCUMENTS[scale][name], k, seed, SWEEPS[scale])
         rows += [{"corpus": name, "top": top, "share": share} for top, share in enumerate(found, 1)]
     return rows
 
@@ -46,7 +51,7 @@ def judge(table: Table) -> Verdict:
     five = {name: table.mean("share", corpus=name, top=5) for name in CORPORA}
     text = "; ".join(
         f"{NAMES[name]}, K = {k}: the top {TOP} topics hold {share[name]:.1%} of a document, the top 5 {five[name]:.0%}"
-        for name, (k, _) in CORPORA.items()
+        for name, k in CORPORA.items()
     )
     least, most = min(share.values()), max(share.values())
     if most > 0.95:
@@ -56,7 +61,7 @@ def judge(table: Table) -> Verdict:
 
 def draw(table: Table, figure: Any) -> None:
     (axis,) = panels(figure)
-    curves(axis, table, "top", "share", "corpus", {n: f"{NAMES[n]}, K = {k}" for n, (k, _) in CORPORA.items()})
+    curves(axis, table, "top", "share", "corpus", {n: f"{NAMES[n]}, K = {k}" for n, k in CORPORA.items()})
     axis.axhline(0.9, color="#888888", lw=0.8, ls="--")
     axis.annotate("the paper at 20: about 90 %", (13, 0.86), fontsize=8, color="#555555")
     axis.set(xlabel="topics of a document, the most frequent first", ylabel="share of its words", ylim=(0, 1.02))
@@ -77,6 +82,10 @@ FIGURE = Figure(
         f"all documents, {SWEEPS['full']} sweeps; α = 2/K, β = 0.01.",
     ),
     seeds=(2, 2),
+    fits=(
+        f"600 documents of NIPS, 6,000 of Reuters and 8,000 of arXiv, {SWEEPS['fits']} sweeps; α = 2/K, β = 0.01.",
+        3,
+    ),
     measure=measure,
     keys=("corpus", "top"),
     judge=judge,

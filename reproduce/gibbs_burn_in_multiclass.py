@@ -8,20 +8,20 @@ from benchmarks.labelled import Labelled
 from benchmarks.report import plain_ticks
 from reproduce.drawing import curves, panels
 from reproduce.harness import Figure, Scale, Verdict
-from reproduce.lessons import GIBBS_WORDS, MEAN_FIELD, WEIGHED, newsgroups
+from reproduce.lessons import FITTING, FITTING_SAID, GIBBS_WORDS, MEAN_FIELD, WEIGHED, newsgroups
 from reproduce.medlda import GIBBS, fit
 from reproduce.pieces import piece
 from reproduce.table import Row, Table
 from reproduce.verdicts import growth, listed, log_ticks, noise, together
 
 SWEEPS = (1, 5, 10, 20, 40)
-TOPICS = {"quick": (20, 40), "fits": (20, 40, 60), "full": (20, 30, 40, 50, 60)}
-QUICK_DATA = (5, 80, 200)
+TOPICS = {"quick": (20, 40), "fits": (20, 60), "full": (20, 30, 40, 50, 60)}
+DATA: dict[Scale, tuple[int, ...]] = {"quick": (5, 80, 200), "fits": FITTING, "full": ()}
 
 
 def measure(scale: Scale, seed: int) -> list[Row]:
     """Accuracy of the first sample after so many sweeps, seconds of all models and of one."""
-    data = newsgroups(*QUICK_DATA) if scale == "quick" else newsgroups()
+    data = newsgroups(*DATA[scale])
     rows: list[Row] = []
     for k in TOPICS[scale]:
         rows += [
@@ -88,7 +88,7 @@ FIGURE = Figure(
         "all 20 newsgroups, up to 60 sweeps, K = 20 … 60.",
     ),
     seeds=(2, 5),
-    fits=("all 20 newsgroups, up to 60 sweeps, K = 20, 40, 60, two seeds in place of five.", 2),
+    fits=(f"{FITTING_SAID}; up to 60 sweeps; K = 20, 60.", 3),
     measure=measure,
     keys=("curve", "K", "sweeps"),
     judge=judge,

@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.labelled import Labelled
 from reproduce.drawing import curves, panels
 from reproduce.harness import Figure, Scale, Verdict
-from reproduce.lessons import GIBBS_WORDS, MEAN_FIELD, WEIGHED, newsgroups
+from reproduce.lessons import FITTING, FITTING_SAID, GIBBS_WORDS, MEAN_FIELD, WEIGHED, newsgroups
 from reproduce.medlda import GIBBS, SCALAR, fit, scores
 from reproduce.pieces import piece
 from reproduce.table import Row, Table
@@ -17,14 +17,14 @@ from topoi.chain.loop import Progress
 
 MULTITASK, ONE_VS_ALL = "one model for all classes", "a model for every class"
 PARALLEL = "a model for every class, in parallel"
-TOPICS = {"quick": (10, 20, 40), "full": (20, 30, 40, 50, 60, 70, 80, 90, 100)}
-QUICK_DATA = (6, 80, 200)
-SWEEPS = {"quick": 15, "full": 20}
+TOPICS = {"quick": (10, 20, 40), "fits": (20, 60, 100), "full": (20, 30, 40, 50, 60, 70, 80, 90, 100)}
+DATA: dict[Scale, tuple[int, ...]] = {"quick": (6, 80, 200), "fits": FITTING, "full": ()}
+SWEEPS = {"quick": 15, "fits": 20, "full": 20}
 
 
 def measure(scale: Scale, seed: int) -> list[Row]:
     """Accuracy and seconds of the strategies; of the parallel one, what the slowest of its models took."""
-    data = newsgroups(*QUICK_DATA) if scale == "quick" else newsgroups()
+    data = newsgroups(*DATA[scale])
     rows: list[Row] = []
     for k in TOPICS[scale]:
         rows += piece((k,), strategies, data, k, SWEEPS[scale], seed)
@@ -95,6 +95,7 @@ FIGURE = Figure(
         "all 20 newsgroups, 20 sweeps, K = 20 … 100.",
     ),
     seeds=(2, 5),
+    fits=(f"{FITTING_SAID}; 20 sweeps; K = 20, 60, 100.", 4),
     measure=measure,
     keys=("method", "K"),
     judge=judge,

@@ -22,7 +22,7 @@ from reproduce.ran import add_home, edited, source, traced
 from reproduce.table import Row, Table
 
 Holds = Literal["yes", "no", "in part", "not decided"]
-#: Small; the largest that fits into three hours on one core, where the paper's settings do not; the paper's settings.
+#: Small; larger, so that all figures together take some two hours; the paper's settings.
 Scale = Literal["quick", "fits", "full"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 NOT_KEPT = "all of it"  # of rows that do not tell what ran
@@ -59,7 +59,7 @@ class Figure:
     departures: str = ""  # settings that are not the paper's, beside data and sizes
     decided_by: str = ""  # what decides where not the spread of the seeds: "enumeration, which has no noise"
     timed: bool = False  # times things: nothing else runs beside it, and it keeps to one core
-    fits: tuple[str, int] | None = None  # settings in words and seeds where the full run takes more than three hours
+    fits: tuple[str, int] | None = None  # settings in words and seeds where the full run takes more than some minutes
 
     def scale(self, asked: Scale) -> Scale:
         """What is run where this scale is asked for: where the full run fits, it is what fits."""

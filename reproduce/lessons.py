@@ -38,6 +38,9 @@ TABLE_AGES = (
     "of forms as published, the table of a word has two parts of different age, which the papers make at one time "
     "(docs/samplers.md)"
 )
+#: Of newsgroups: classes, and documents to learn from and to test of each, where all of them take too long.
+FITTING = (10, 60, 60)
+FITTING_SAID = f"{FITTING[0]} of the 20 newsgroups, the first {FITTING[1]} + {FITTING[2]} documents of each"
 N_LABELS = 20  # of Wikipedia in the paper, and of arXiv here
 
 

@@ -20,8 +20,18 @@ from reproduce.verdicts import growth, log_ticks, together
 from topoi.chain.loop import Progress
 
 DATA = (4, 480, 5)  # classes, documents to learn from and to test of each
-TOPICS = {"quick": (25, 100, 400), "full": (25, 50, 100, 200, 400, 800, 1600)}  # with the fewest documents
-DOCUMENTS = {"quick": (240, 480, 960), "full": (240, 480, 960, 1920)}  # with MIDDLE topics
+#: With the fewest documents.
+TOPICS = {
+    "quick": (25, 100, 400),
+    "fits": (25, 50, 100, 200, 400, 800),
+    "full": (25, 50, 100, 200, 400, 800, 1600),
+}
+#: With MIDDLE topics.
+DOCUMENTS = {
+    "quick": (240, 480, 960),
+    "fits": (240, 480, 960, 1920),
+    "full": (240, 480, 960, 1920),
+}
 MIDDLE = 100
 SWEEPS = 7
 BEFORE = 4  # sweeps that are not timed: topics settle a little first
@@ -118,6 +128,7 @@ FIGURE = Figure(
         "K = 25 … 1,600 with 240 documents, and up to 1,920 documents.",
     ),
     seeds=(2, 5),
+    fits=("K = 25 … 800 with 240 documents, and up to 1,920 documents.", 4),
     measure=measure,
     keys=("over", "method", "x"),
     judge=judge,

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from reproduce.harness import Figure, Scale, Verdict
-from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, WEIGHED, newsgroups
+from reproduce.lessons import FITTING, FITTING_SAID, MEAN_FIELD, NEWSGROUP_WORDS, WEIGHED, newsgroups
 from reproduce.medlda import LIGHT, over_topics
 from reproduce.table import Row, Table
 from reproduce.verdicts import mean_over, noise, score_and_time, together
 
 COMPOSITIONS = ("mixture", "cycle", "word", "doc", "exp")
-TOPICS = {"quick": (20, 100), "full": (20, 50, 100, 150, 200, 300, 400)}
-QUICK_DATA = (8, 80, 200)
-SWEEPS = {"quick": 15, "full": 25}
+TOPICS = {"quick": (20, 100), "fits": (20, 100, 400), "full": (20, 50, 100, 150, 200, 300, 400)}
+DATA: dict[Scale, tuple[int, ...]] = {"quick": (8, 80, 200), "fits": FITTING, "full": ()}
+SWEEPS = {"quick": 15, "fits": 25, "full": 25}
 
 
 def measure(scale: Scale, seed: int) -> list[Row]:
     """Accuracy and seconds of every composition and K."""
-    data = newsgroups(*QUICK_DATA) if scale == "quick" else newsgroups()
+    data = newsgroups(*DATA[scale])
     rows: list[Row] = []
     for name in COMPOSITIONS:
         options = {"composition": name, "n_mh": 6}
@@ -79,6 +79,7 @@ FIGURE = Figure(
         "all 20 newsgroups, 25 sweeps, K = 20 … 400.",
     ),
     seeds=(2, 5),
+    fits=(f"{FITTING_SAID}; 25 sweeps; K = 20, 100, 400.", 4),
     measure=measure,
     keys=("method", "K"),
     judge=judge,

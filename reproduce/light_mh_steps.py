@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from reproduce.harness import Figure, Scale, Verdict
-from reproduce.lessons import MEAN_FIELD, NEWSGROUP_WORDS, WEIGHED, newsgroups
+from reproduce.lessons import FITTING, FITTING_SAID, MEAN_FIELD, NEWSGROUP_WORDS, WEIGHED, newsgroups
 from reproduce.medlda import LIGHT, over_topics
 from reproduce.table import Row, Table
 from reproduce.verdicts import growth, listed, noise, score_and_time, together
 
 STEPS = (1, 2, 6, 12)
-TOPICS = {"quick": (20, 100), "full": (50, 100, 200, 400)}
-QUICK_DATA = (8, 80, 200)
-SWEEPS = {"quick": 15, "full": 25}
+TOPICS = {"quick": (20, 100), "fits": (50, 100, 400), "full": (50, 100, 200, 400)}
+DATA: dict[Scale, tuple[int, ...]] = {"quick": (8, 80, 200), "fits": FITTING, "full": ()}
+SWEEPS = {"quick": 15, "fits": 25, "full": 25}
 
 
 def measure(scale: Scale, seed: int) -> list[Row]:
     """Accuracy and seconds for every number of steps and K."""
-    data = newsgroups(*QUICK_DATA) if scale == "quick" else newsgroups()
+    data = newsgroups(*DATA[scale])
     rows: list[Row] = []
     for n_mh in STEPS:
         found = over_topics(
@@ -70,6 +70,7 @@ FIGURE = Figure(
         "all 20 newsgroups, 25 sweeps, K = 50 … 400.",
     ),
     seeds=(2, 5),
+    fits=(f"{FITTING_SAID}; 25 sweeps; K = 50, 100, 400.", 4),
     measure=measure,
     keys=("method", "curve", "K", "steps"),
     judge=judge,

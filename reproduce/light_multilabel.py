@@ -10,9 +10,9 @@ from reproduce.medlda import GIBBS, LIGHT, OURS, SCALAR, over_topics
 from reproduce.table import Row, Table
 from reproduce.verdicts import growth, mean_over, score_and_time, together
 
-TOPICS = {"quick": (20, 100), "fits": (50, 100, 200, 400), "full": (50, 100, 200, 400)}
-DATA = {"quick": (2_000, 1_500), "fits": (16_000, 8_000), "full": ()}
-SWEEPS = {"quick": {LIGHT: 20, GIBBS: 10, SCALAR: 10, OURS: 10}, "fits": {LIGHT: 80, GIBBS: 40, SCALAR: 40, OURS: 40},
+TOPICS = {"quick": (20, 100), "fits": (50, 200), "full": (50, 100, 200, 400)}
+DATA = {"quick": (2_000, 1_500), "fits": (4_000, 2_000), "full": ()}
+SWEEPS = {"quick": {LIGHT: 20, GIBBS: 10, SCALAR: 10, OURS: 10}, "fits": {LIGHT: 40, GIBBS: 20, SCALAR: 20, OURS: 20},
           "full": {LIGHT: 80, GIBBS: 40, SCALAR: 40, OURS: 40}}  # fmt: skip
 PASSES = 4
 
@@ -71,7 +71,7 @@ FIGURE = Figure(
         "all abstracts of arxiv_120k with such a label, 80 and 40 sweeps, K = 50, 100, 200, 400.",
     ),
     seeds=(2, 3),
-    fits=("16,000 + 8,000 abstracts, 80 and 40 sweeps, K = 50, 100, 200, 400.", 2),
+    fits=("4,000 + 2,000 abstracts, 40 and 20 sweeps, K = 50, 200.", 3),
     measure=measure,
     keys=("method", "K"),
     judge=judge,

@@ -10,8 +10,8 @@ from reproduce.medlda import EXACT, GIBBS, LIGHT, OURS, PASSES_8, SCALAR, over_t
 from reproduce.table import Row, Table
 from reproduce.verdicts import listed, mean_over, score_and_time, together
 
-TOPICS = {"quick": (10, 30, 80), "full": (10, 20, 30, 40, 50, 80, 100)}
-QUICK_DATA = (500, 800)
+TOPICS = {"quick": (10, 30, 80), "fits": (10, 30, 100), "full": (10, 20, 30, 40, 50, 80, 100)}
+DATA: dict[Scale, tuple[int, ...]] = {"quick": (500, 800), "fits": (1_000, 1_000), "full": ()}
 COST = 262.4  # λ; topoi standardises the ratings
 SWEEPS = {LIGHT: 15, PASSES_8: 15, EXACT: 15, GIBBS: 10, SCALAR: 10, OURS: 10}
 WEIGHTS = {LIGHT: "two passes", PASSES_8: "eight", EXACT: "drawn exactly"}  # the same topics' sampler, three ways
@@ -19,7 +19,7 @@ WEIGHTS = {LIGHT: "two passes", PASSES_8: "eight", EXACT: "drawn exactly"}  # th
 
 def measure(scale: Scale, seed: int) -> list[Row]:
     """R² and seconds of every method and K."""
-    data = hotels(*QUICK_DATA) if scale == "quick" else hotels()
+    data = hotels(*DATA[scale])
     return over_topics(SWEEPS, data, TOPICS[scale], SWEEPS, seed, 6.4, cost=COST, epsilon=1e-3)
 
 
@@ -72,6 +72,7 @@ FIGURE = Figure(
         "2,500 + 2,500 reviews, K = 10 … 100.",
     ),
     seeds=(2, 5),
+    fits=("1,000 + 1,000 reviews, K = 10, 30, 100.", 4),
     measure=measure,
     keys=("method", "K"),
     judge=judge,

@@ -21,7 +21,7 @@ DPI = 90
 FEW = 6
 TOLD = {
     "full": "run with the settings of the paper",
-    "fits": "run with the largest that fit into three hours on one core, since the paper's do not",
+    "fits": "run with larger ones than *quick*, a few minutes each (*fits*), where the paper's take hours",
     "quick": "quick",
 }
 INTRODUCTION = """\
@@ -146,7 +146,7 @@ def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> st
     assert raw.scale is not None
     facts = [
         f"Settings ({raw.scale}): {figure.at(raw.scale)[0]}",
-        *([f"What fits into three hours: {figure.fits[0]}"] if figure.fits and raw.scale == "quick" else []),
+        *([f"What fits into a few minutes: {figure.fits[0]}"] if figure.fits and raw.scale == "quick" else []),
         *([f"Full settings: {figure.settings[1]}"] if raw.scale != "full" else []),
         *([f"Data: {figure.stand_in}"] if figure.stand_in else []),
         f"{len(entries)} seed{'s' if len(entries) > 1 else ''}, {seconds:.0f} CPU seconds in all, "

@@ -29,11 +29,15 @@ class Protocol:
     burn_in: int
     timed: int
 
+    @property
+    def said(self) -> str:
+        """In the words of a figure's settings."""
+        return f"{self.timed} sweeps of each sampler after {self.burn_in} of burn-in."
+
 
 QUICK = Protocol(30, 2)
-FITS = Protocol(0, 60)  # the first of these sweeps, which are the slowest of FastLDA
+FITS = Protocol(100, 3)
 WHOLE_RUN = Protocol(0, 500)  # the paper, NIPS and Enron: from random topics, burn-in included
-FITS_BURNED_IN = Protocol(100, 5)
 BURNED_IN = Protocol(300, 20)  # the paper, NYTimes and PubMed
 
 

@@ -19,7 +19,7 @@ from topoi.chain.samplers.polya_urn import PolyaUrn
 from topoi.chain.state import document_counts
 
 TOPICS = (10, 30, 100, 300, 1000)
-SWEEPS = {"quick": (20, 2), "full": (100, 10)}  # burn-in, timed
+SWEEPS = {"quick": (20, 2), "fits": (40, 4), "full": (100, 10)}  # burn-in, timed
 
 
 def measure(scale: Scale, seed: int) -> list[Row]:
@@ -113,6 +113,7 @@ FIGURE = Figure(
         "all documents of 20 Newsgroups and Reuters and 30,000 of arXiv; 10 sweeps after 100 of burn-in.",
     ),
     seeds=(5, 5),
+    fits=("4,000 documents of 20 Newsgroups and Reuters and 8,000 of arXiv; 4 sweeps after 40 of burn-in.", 4),
     measure=measure,
     keys=("corpus", "K"),
     judge=judge,

@@ -30,7 +30,7 @@ from reproduce.urns import (
 from topoi.corpus import Corpus
 
 TOPICS = (10, 100, 1000)
-SWEEPS = {"quick": (20, 3), "full": (100, 10)}  # burn-in, timed
+SWEEPS = {"quick": (20, 3), "fits": (40, 4), "full": (100, 10)}  # burn-in, timed
 
 
 def measure(scale: Scale, seed: int) -> list[Row]:
@@ -139,6 +139,7 @@ FIGURE = Figure(
         "all documents of 20 Newsgroups and Reuters and 30,000 of arXiv; 10 sweeps after 100 of burn-in.",
     ),
     seeds=(5, 5),
+    fits=("4,000 documents of 20 Newsgroups and Reuters and 8,000 of arXiv; 4 sweeps after 40 of burn-in.", 4),
     measure=measure,
     keys=("corpus", "words", "K", "method"),
     judge=judge,

@@ -37,7 +37,7 @@ TOPICS = (10, 100, 1000)
 TRACED = tuple(method for method in METHODS if method != WALKED)  # whose chain is that of the opponent
 CHECKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 700, 1000)
 #: Documents and sweeps.
-SIZES: dict[str, tuple[int | None, int]] = {"quick": (500, 40), "fits": (15_000, 300), "full": (None, 1000)}
+SIZES: dict[str, tuple[int | None, int]] = {"quick": (500, 40), "fits": (2_000, 100), "full": (None, 1000)}
 NEGLIGIBLE = 0.01  # of the log joint per token
 IDENTICAL = 0.02  # of the height of a curve: what the eye does not see in the paper's picture
 CASES = (("20ng", LIMITED), ("20ng", ALL_WORDS), ("reuters", LIMITED), ("arxiv", LIMITED))  # corpus and words
@@ -161,9 +161,8 @@ FIGURE = Figure(
     ),
     seeds=(5, 5),
     fits=(
-        f"all documents of 20 Newsgroups and Reuters and {SIZES['fits'][0]:,} of arXiv, {SIZES['fits'][1]} sweeps in "
-        "place of 1,000 and three seeds in place of five.",
-        3,
+        f"{SIZES['fits'][0]:,} documents of each corpus, {SIZES['fits'][1]} sweeps from random topics.",
+        4,
     ),
     measure=measure,
     keys=("corpus", "words", "K", "method", "sweep"),

@@ -22,8 +22,9 @@ STAND_IN = (
 LIMIT = 10
 LIMITED, ALL_WORDS = "10 tokens or more", "all"
 WORDS = {LIMITED: LIMIT, ALL_WORDS: 1}
-#: Documents of each corpus, of quick and full runs; None are all.
+#: Documents of each corpus; None are all.
 DOCUMENTS: dict[str, dict[str, int | None]] = {
     "quick": {"20ng": 1500, "reuters": 1500, "arxiv": 4000},
+    "fits": {"20ng": 4000, "reuters": 4000, "arxiv": 8000},
     "full": {"20ng": None, "reuters": None, "arxiv": 30_000},
 }

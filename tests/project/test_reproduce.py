@@ -50,7 +50,7 @@ def test_writes_table_picture_and_page(package, in_process, tmp_path):
     assert "![Scores](tiny.png)" in page
     assert str(tmp_path) not in page
     assert "edited since it was measured" not in page
-    assert "What fits into three hours: middling." in page
+    assert "What fits into a few minutes: middling." in page
 
 
 def test_rows_of_other_keys_leave_the_page(package, in_process, tmp_path, capsys):
