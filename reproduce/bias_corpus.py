@@ -22,7 +22,7 @@ REFERENCE = "collapsed"
 CONTROLS = ("sparse", "fast", "light", "partial")  # exact too: what they differ by is noise
 APPROXIMATE = tuple(name for name, kind in SAMPLERS.items() if not kind.exact and name != "light_med_published")
 TOPICS, ALPHA, BETA = 20, 0.1, 0.01
-DOCUMENTS = {"quick": 200, "fits": 600, "full": 3430}
+DOCUMENTS = {"quick": 200, "fits": 400, "full": 3430}
 #: To settle, of each sampler unused, and averaged.
 SWEEPS = {"quick": (300, 150, 150), "fits": (300, 150, 150), "full": (1000, 300, 700)}
 EVERY = 5
@@ -139,7 +139,7 @@ FIGURE = Figure(
         "all documents; 1,000 sweeps to settle, 1,000 of each sampler, of which 700 count.",
     ),
     seeds=(4, 8),
-    fits=("600 documents; sweeps as in the small run.", 6),
+    fits=("400 documents; sweeps as in the small run.", 5),
     measure=measure,
     keys=("words", "sampler"),
     judge=judge,

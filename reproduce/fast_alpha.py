@@ -67,7 +67,7 @@ FIGURE = Figure(
         "all documents; 500 sweeps from random topics. β = 0.01.",
     ),
     seeds=(2, 2),
-    fits=(f"{DOCUMENTS['fits']} documents; {FITS.said} β = 0.01.", 4),
+    fits=(f"{DOCUMENTS['fits']} documents; {FITS.said} β = 0.01.", 3),
     measure=measure,
     keys=("K", "alpha"),
     judge=judge,

@@ -24,7 +24,7 @@ AT = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 400, 700, 1000,
 #: Documents (None are all), sweeps of burn-in, and tokens at random.
 SIZES: dict[Scale, tuple[int | None, int, int]] = {
     "quick": (200, 40, 2000),
-    "fits": (600, 100, 5000),
+    "fits": (400, 80, 4000),
     "full": (None, 500, 20_000),
 }
 
@@ -128,7 +128,7 @@ FIGURE = Figure(
         "all documents, 500 sweeps, 20,000 tokens.",
     ),
     seeds=(2, 2),
-    fits=("600 documents, 100 sweeps of burn-in, 5,000 tokens at random; α = 2/K, β = 0.01.", 4),
+    fits=("400 documents, 80 sweeps of burn-in, 4,000 tokens at random; α = 2/K, β = 0.01.", 4),
     measure=measure,
     keys=("K", "norms", "visited"),
     judge=judge,

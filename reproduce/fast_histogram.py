@@ -28,7 +28,7 @@ TOPICS = 50
 METHODS = {"LDA": "scalar_dense", "FastLDA (2, 2, ∞)": "fast", "FastLDA (3, 3, 3)": "fast_333"}
 DRAWS = 1000
 QUICK = {"tokens": 100, "documents": 80, "runs": 4, "sweeps": 50}
-FITS = {"tokens": 500, "documents": 200, "runs": 50, "sweeps": 100}
+FITS = {"tokens": 500, "documents": 120, "runs": 50, "sweeps": 60}
 FULL = {"tokens": 3000, "documents": 1500, "runs": 50, "sweeps": 500}
 
 

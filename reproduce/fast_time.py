@@ -108,7 +108,7 @@ FIGURE = Figure(
         "all documents; 500 sweeps from random topics, burn-in included. α = 2/K, β = 0.01.",
     ),
     seeds=(2, 2),
-    fits=(f"400 documents of NIPS and 4,000 of 20 Newsgroups; {FITS.said} α = 2/K, β = 0.01.", 4),
+    fits=(f"400 documents of NIPS and 4,000 of 20 Newsgroups; {FITS.said} α = 2/K, β = 0.01.", 3),
     measure=measure,
     keys=("corpus", "K"),
     judge=judge,

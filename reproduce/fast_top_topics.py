@@ -20,11 +20,11 @@ CORPORA = {"nips": 400, "reuters": 400, "arxiv": 2000}  # topics as in the paper
 #: Documents of each corpus; None are all.
 DOCUMENTS: dict[Scale, dict[str, int | None]] = {
     "quick": {"nips": 150, "reuters": 2000, "arxiv": 2500},
-    "fits": {"nips": 600, "reuters": 6000, "arxiv": 8000},
+    "fits": {"nips": 400, "reuters": 4000, "arxiv": 5000},
     "full": {"nips": None, "reuters": None, "arxiv": None},
 }
 TOP = 20
-SWEEPS = {"quick": 40, "fits": 100, "full": 500}
+SWEEPS = {"quick": 40, "fits": 80, "full": 500}
 
 
 def measure(scale: Scale, seed: int) -> list[Row]:
@@ -83,7 +83,7 @@ FIGURE = Figure(
     ),
     seeds=(2, 2),
     fits=(
-        f"600 documents of NIPS, 6,000 of Reuters and 8,000 of arXiv, {SWEEPS['fits']} sweeps; α = 2/K, β = 0.01.",
+        f"400 documents of NIPS, 4,000 of Reuters and 5,000 of arXiv, {SWEEPS['fits']} sweeps; α = 2/K, β = 0.01.",
         3,
     ),
     measure=measure,

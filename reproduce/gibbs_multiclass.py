@@ -95,7 +95,7 @@ FIGURE = Figure(
         "all 20 newsgroups, 20 sweeps, K = 20 … 100.",
     ),
     seeds=(2, 5),
-    fits=(f"{FITTING_SAID}; 20 sweeps; K = 20, 60, 100.", 4),
+    fits=(f"{FITTING_SAID}; 20 sweeps; K = 20, 60, 100.", 3),
     measure=measure,
     keys=("method", "K"),
     judge=judge,

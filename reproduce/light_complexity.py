@@ -128,7 +128,7 @@ FIGURE = Figure(
         "K = 25 … 1,600 with 240 documents, and up to 1,920 documents.",
     ),
     seeds=(2, 5),
-    fits=("K = 25 … 800 with 240 documents, and up to 1,920 documents.", 4),
+    fits=("K = 25 … 800 with 240 documents, and up to 1,920 documents.", 3),
     measure=measure,
     keys=("over", "method", "x"),
     judge=judge,

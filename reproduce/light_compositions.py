@@ -79,7 +79,7 @@ FIGURE = Figure(
         "all 20 newsgroups, 25 sweeps, K = 20 … 400.",
     ),
     seeds=(2, 5),
-    fits=(f"{FITTING_SAID}; 25 sweeps; K = 20, 100, 400.", 4),
+    fits=(f"{FITTING_SAID}; 25 sweeps; K = 20, 100, 400.", 3),
     measure=measure,
     keys=("method", "K"),
     judge=judge,

@@ -17,7 +17,7 @@ from reproduce.table import Row, Table
 from topoi import LDA
 
 N_TOPICS, SWEEPS, ALPHA_SUM = 100, 50, 6.4
-QUICK_DATA = (6, 80, 60)
+DATA: dict[Scale, tuple[int, ...]] = {"quick": (6, 80, 60), "fits": (20, 100, 100), "full": ()}
 MOST = 1_000  # documents in the picture
 NEIGHBOURS = 10
 UNSUPERVISED = "LDA"
@@ -25,7 +25,7 @@ UNSUPERVISED = "LDA"
 
 def measure(scale: Scale, seed: int) -> list[Row]:
     """Agreement of neighbours for both models, on training and on test documents; the first seed has the points too."""
-    data = newsgroups(*QUICK_DATA) if scale == "quick" else newsgroups()
+    data = newsgroups(*DATA[scale])
     prior = {"doc_topic_prior": ALPHA_SUM / N_TOPICS}
     supervised = fit(LIGHT, data, N_TOPICS, SWEEPS, seed, by_gibbs=False, cost=1.6, margin=64.0, **prior).model
     plain = LDA(
@@ -113,6 +113,7 @@ FIGURE = Figure(
         "all 20 newsgroups; at most 1,000 documents are drawn.",
     ),
     seeds=(2, 5),
+    fits=("all 20 newsgroups, the first 100 + 100 documents of each.", 4),
     measure=measure,
     keys=("method", "part", "document"),
     judge=judge,

@@ -70,7 +70,7 @@ FIGURE = Figure(
         "all 20 newsgroups, 25 sweeps, K = 50 … 400.",
     ),
     seeds=(2, 5),
-    fits=(f"{FITTING_SAID}; 25 sweeps; K = 50, 100, 400.", 4),
+    fits=(f"{FITTING_SAID}; 25 sweeps; K = 50, 100, 400.", 3),
     measure=measure,
     keys=("method", "curve", "K", "steps"),
     judge=judge,

@@ -72,7 +72,7 @@ FIGURE = Figure(
         "2,500 + 2,500 reviews, K = 10 … 100.",
     ),
     seeds=(2, 5),
-    fits=("1,000 + 1,000 reviews, K = 10, 30, 100.", 4),
+    fits=("1,000 + 1,000 reviews, K = 10, 30, 100.", 3),
     measure=measure,
     keys=("method", "K"),
     judge=judge,

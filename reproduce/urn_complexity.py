@@ -113,7 +113,7 @@ FIGURE = Figure(
         "all documents of 20 Newsgroups and Reuters and 30,000 of arXiv; 10 sweeps after 100 of burn-in.",
     ),
     seeds=(5, 5),
-    fits=("4,000 documents of 20 Newsgroups and Reuters and 8,000 of arXiv; 4 sweeps after 40 of burn-in.", 4),
+    fits=("4,000 documents of 20 Newsgroups and Reuters and 8,000 of arXiv; 4 sweeps after 40 of burn-in.", 3),
     measure=measure,
     keys=("corpus", "K"),
     judge=judge,

@@ -34,7 +34,7 @@ SIZES = {
     },
 }
 #: Burn-in, of each sampler unused, and averaged.
-SWEEPS = {"quick": (30, 15, 15), "fits": (60, 40, 40), "full": (300, 200, 200)}
+SWEEPS = {"quick": (30, 15, 15), "fits": (50, 25, 25), "full": (300, 200, 200)}
 
 
 def measure(scale: Scale, seed: int) -> list[Row]:
@@ -124,9 +124,9 @@ FIGURE = Figure(
     ),
     seeds=(2, 5),
     fits=(
-        "up to 11,269 documents of 20 Newsgroups, 7,000 of Reuters and 10,000 of arXiv; 80 sweeps of each sampler "
-        "after 60 of burn-in, the later 40 averaged.",
-        5,
+        "up to 11,269 documents of 20 Newsgroups, 7,000 of Reuters and 10,000 of arXiv; 50 sweeps of each sampler "
+        "after 50 of burn-in, the later 25 averaged.",
+        4,
     ),
     measure=measure,
     keys=("corpus", "words", "documents"),

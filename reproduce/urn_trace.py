@@ -162,7 +162,7 @@ FIGURE = Figure(
     seeds=(5, 5),
     fits=(
         f"{SIZES['fits'][0]:,} documents of each corpus, {SIZES['fits'][1]} sweeps from random topics.",
-        4,
+        3,
     ),
     measure=measure,
     keys=("corpus", "words", "K", "method", "sweep"),
