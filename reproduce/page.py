@@ -147,6 +147,7 @@ def section(figure: Figure, raw: Raw, verdict: Verdict, beside: list[str]) -> st
     facts = [
         f"Settings ({raw.scale}): {figure.at(raw.scale)[0]}",
         *([f"What fits into a few minutes: {figure.fits[0]}"] if figure.fits and raw.scale == "quick" else []),
+        *([f"Where these say nothing, as in the small run: {figure.settings[0]}"] if raw.scale != "quick" else []),
         *([f"Full settings: {figure.settings[1]}"] if raw.scale != "full" else []),
         *([f"Data: {figure.stand_in}"] if figure.stand_in else []),
         f"{len(entries)} seed{'s' if len(entries) > 1 else ''}, {seconds:.0f} CPU seconds in all, "

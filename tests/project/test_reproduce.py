@@ -118,6 +118,7 @@ def test_scales_are_not_mixed(package, in_process, tmp_path, measured):
     assert list(Raw(tmp_path / "out", "tiny").seeds) == [0, 1, 2, 3]
     page = (tmp_path / "out" / "README.md").read_text("utf-8")
     assert "1 figures are run with the settings of the paper" in page
+    assert "Where these say nothing, as in the small run: small." in page
     assert "middling" not in page
 
 
