@@ -38,11 +38,12 @@ the older Gibbs MedLDA) and corpora that are not at hand (Enron, New York Times,
 Beside each claim stands what was measured here; the verdict is computed from the numbers. A claim of several parts
 holds *in part* if at least half of them do. A verdict is given only where the seeds leave no other: the means of all
 numbers are drawn again from the t distribution that the seeds allow, and 97.5 % of the draws must give the same verdict
-(for one number against a limit: its 95 % interval is on one side); otherwise it is *not decided*, as most claims are
-with two seeds. Seeds differ in the chain, not in the documents: nothing is said here of other corpora.
+(for one number against a limit: its 95 % interval is on one side); otherwise it is *not decided*, as many claims are
+with three seeds. Seeds differ in the chain, not in the documents: nothing is said here of other corpora.
 
-*Quick* runs are small (the settings say how small): read shapes and ratios, not digits. ± is the standard deviation
-over seeds. The CSV files have all numbers, the JSON files the rows of each seed.
+Runs called *quick* and *fits* are smaller than the papers', whose settings take some 180 CPU hours in all (the
+settings of each figure say how small): read shapes and ratios, not digits. ± is the standard deviation over seeds. The
+CSV files have all numbers, the JSON files the rows of each seed.
 
 [All claims of the papers](#claims) are listed, each with the figure that judges it or the reason why none does.
 [Errors in the papers](../paper_errors.md) that the code avoids are on a page of their own.
