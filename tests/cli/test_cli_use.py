@@ -465,5 +465,5 @@ def test_spellings_of_one_label_are_told(tmp_path):
     fit = ("fit", tmp_path / "posts.csv", "--text", "body", "--id", "key", *QUICK, *LABELS)
     told = " ".join(call(*fit, "-o", tmp_path / "m").stderr.split())
     assert "differ in capital letters or blanks only, and are learned as two" in told
-    assert repr(other) in told
+    assert repr(other.strip()) in told  # blanks at the ends are no part of a label in a table
     assert call(*fit, "-o", tmp_path / "quiet", "--quiet").stderr == ""

@@ -43,8 +43,6 @@ class LabelColumn:
             self._lengths.append(SINGLE)
 
     def _code(self, value: Any) -> int:
-        if isinstance(value, str):
-            value = value.strip()  # "sport " and "sport" are one label, as they are one group
         n_before = len(self._index)
         code = self._index.setdefault((type(value), value), n_before)
         if code == n_before:

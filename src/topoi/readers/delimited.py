@@ -60,7 +60,7 @@ def _documents(request: Request, delimiter: str) -> Documents:
             lines.go_back()
             continue
         if answer_at is not None:
-            value = record[answer_at].strip()
+            value = record[answer_at].strip()  # "sport " and "sport" are one label, as they are one group
             answer, problem = request.read_answer(value if value or several else None)
             if problem:
                 request.faults.document(request.name, f"{columns.answer!r}: {problem}", line=lines.first)
